@@ -88,7 +88,7 @@ def _run(job, threads):
 
 
 def _main(job):
-    silence_tensorflow()
+    silence_tensorflow(figures=False)
     if "seed" in job:
         return sum_of_product(job["seed"])
     try:

@@ -14,7 +14,7 @@ from time import perf_counter
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-silence_tensorflow()
+silence_tensorflow(figures=False)
 
 import keras  # noqa: E402
 import numpy as np  # noqa: E402

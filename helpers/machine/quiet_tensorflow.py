@@ -7,14 +7,21 @@ import sys
 import warnings
 
 
-def silence_tensorflow() -> None:
-    """Import TensorFlow and Keras without the lines that they log about themselves."""
+def silence_tensorflow(figures: bool = True) -> None:
+    """Import TensorFlow and Keras without the lines that they log about themselves.
+
+    Parameters
+    ----------
+    figures : bool
+        False in a process that draws nothing: Keras then does without Matplotlib, which is
+        a sixth of the import.
+    """
     # Keras warns that it does not shuffle a dataset again: this is intended.
     warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
     if "tensorflow" in sys.modules:
         return
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
-    with _discard_stderr(), _no_garbage_collection(), _without_jax():
+    with _discard_stderr(), _no_garbage_collection(), _hidden(_not_needed(figures)):
         import tensorflow as tf
 
         tf.config.list_physical_devices()
@@ -35,21 +42,27 @@ def _discard_stderr():
         os.close(saved)
 
 
-@contextlib.contextmanager
-def _without_jax():
+def _not_needed(figures):
     """TensorFlow Lite imports JAX where it is installed: a second, and 140 MB for nothing.
 
-    With None in `sys.modules` such an import raises `ImportError`, which it expects. Where
-    Keras computes with JAX, nothing is hidden: TensorFlow imports Keras.
+    Where Keras computes with JAX, JAX is not hidden: TensorFlow imports Keras.
     """
-    hidden = "jax" not in sys.modules and os.environ.get("KERAS_BACKEND") != "jax"
-    if hidden:
-        sys.modules["jax"] = None  # ty: ignore[invalid-assignment] - Python's own way
+    if os.environ.get("KERAS_BACKEND") != "jax":
+        yield "jax"
+    if not figures:
+        yield "matplotlib"
+
+
+@contextlib.contextmanager
+def _hidden(packages):
+    # With None in `sys.modules` an import raises ImportError, which the importers expect.
+    hidden = [package for package in packages if package not in sys.modules]
+    sys.modules.update(dict.fromkeys(hidden))  # ty: ignore - None is Python's own way
     try:
         yield
     finally:
-        if hidden:
-            del sys.modules["jax"]
+        for package in hidden:
+            del sys.modules[package]
 
 
 @contextlib.contextmanager

@@ -16,7 +16,7 @@ from statistics import median
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-silence_tensorflow()
+silence_tensorflow(figures=False)
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-silence_tensorflow()
+silence_tensorflow(figures=False)
 
 import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402

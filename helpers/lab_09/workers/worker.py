@@ -10,14 +10,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-import keras
-import numpy as np
-import tensorflow as tf
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-from helpers.data.mnist import mnist
-from helpers.machine.multi_worker_fit import MultiWorkerModel
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+silence_tensorflow(figures=False)
+
+import keras  # noqa: E402
+import numpy as np  # noqa: E402
+import tensorflow as tf  # noqa: E402
+
+from helpers.data.mnist import mnist  # noqa: E402
+from helpers.machine.multi_worker_fit import MultiWorkerModel  # noqa: E402
+from helpers.plain_json import write_json  # noqa: E402
+from helpers.workers import own_functions  # noqa: E402
 
 
 def main(folder: Path) -> None:
