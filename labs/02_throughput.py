@@ -871,7 +871,7 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
 # step keeps them for every image of the batch. They grow with the batch, while the
-# weights and gradients do not ([lab 05](05_many_gpus_fit.ipynb) has the details).
+# weights and gradients do not ([lab 11](11_does_not_fit.ipynb) counts them all).
 
 # %% [markdown]
 # Take a batch that is $c$ times as large as $b_{1/2}$. If you double it, the law says

@@ -15,26 +15,25 @@
 # different network without telling you, you have paid for the wrong one. Which of these
 # will happen?
 #
-# You find out in four parts:
-#
 # 1. *What changes in the code?* Hardly a line.
 # 2. *How much faster are they?* You measure it, and see why a large batch helps.
 # 3. *Does a large batch train the network as well?* It makes fewer steps in an epoch, so
 #    each step has to be longer.
 # 4. *Do several devices train the same network as one?* You compare the weights.
+# 5. *What do you get for the price of four?* You put your own numbers together.
 #
-# The end of a part is a good place for a break. If you are stuck, for example in exercise
-# 5.1, call `hint("5.1")` in a new cell. Each further call tells you more.
+# The end of a part is a good place for a break. If you are stuck in exercise 5.1, call
+# `hint("5.1")` in a new cell. Each further call tells you more.
 
 # %% [markdown]
 # How can four GPUs share the work? In [*data parallel*](../docs/glossary.md) training,
-# every device holds a copy of the model, called a [*replica*](../docs/glossary.md). Each
-# replica computes the mean gradient of its share of the batch, and divides it by the
-# number of replicas. Then an [*all-reduce*](../docs/glossary.md) adds up these results,
-# and gives the sum to every replica.
+# every device holds a copy of the model, called a [*replica*](../docs/glossary.md), and
+# gets an equal share of each batch. It computes the mean gradient of its share, and divides
+# it by the number of replicas. Then an [*all-reduce*](../docs/glossary.md) adds up the
+# results of all replicas, and gives the sum to each of them.
 #
-# If all shares have the same size, this sum is the gradient of the whole batch. Every
-# replica makes the same step with it, so the copies stay equal.
+# This sum is the gradient of the whole batch. Because every replica makes the same step
+# with it, the copies stay equal.
 #
 # ![A global batch is cut into four parts, each of four replicas computes the gradient of its part with the same weights, an all-reduce adds the gradients up, and every replica makes the same update.](../helpers/lab_05/diagrams/replicas.svg)
 
@@ -57,10 +56,10 @@ seeds: int = None  # runs of each learning rate in part 3
 # %% [markdown]
 # ## Set up
 #
-# If you have several GPUs, each becomes a replica; on a TPU, each core does. Otherwise
-# the CPU is divided into [logical devices](../docs/glossary.md) with one thread each,
-# which TensorFlow treats like GPUs. Such replicas are *simulated*: they can show that the
-# code is right, but not how fast several devices are, because they share one processor.
+# If you have several GPUs, each becomes a replica; on a TPU, each core does. Otherwise the
+# lab divides the CPU into [logical devices](../docs/glossary.md) with one thread each, which
+# TensorFlow treats like GPUs. Such replicas are *simulated*: they can show whether the code
+# is right, but not how fast several devices are, because they share one processor.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -102,12 +101,12 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# In TensorFlow, a [*strategy*](../docs/glossary.md) copies the weights to all replicas
-# and adds up their gradients. Our function `new_strategy` creates a
+# In TensorFlow, a [*strategy*](../docs/glossary.md) copies the weights to all replicas and
+# adds up their gradients. Our function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# for the GPUs or the simulated devices, or a
-# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on
-# a TPU.
+# for GPUs or simulated devices, and a
+# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on a
+# TPU.
 
 # %%
 strategy = devices.new_strategy()
@@ -126,9 +125,10 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # | `DDP(model)` | create the model inside `strategy.scope()` |
 # | each process loads its own share | `fit` gets the global batch, and splits it |
 # | `loss.backward()` averages the gradients | the optimizer adds up the shares of the mean |
+# | [sends gradients](https://docs.pytorch.org/docs/stable/notes/ddp.html) during the backward pass | [sends them after it](../docs/replicas.md) |
 # | `SyncBatchNorm` | `BatchNormalization(synchronized=True)` |
 # | `DistributedSampler` repeats images, or drops some with `drop_last=True` | `drop_remainder=True` |
-# | `no_sync()`, to accumulate gradients | `gradient_accumulation_steps`, which fails on several simulated replicas |
+# | `no_sync()`, to accumulate gradients | `gradient_accumulation_steps`, which [fails on several replicas](../docs/replicas.md) |
 #
 # </details>
 
@@ -154,8 +154,8 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # - Call [`compile`](https://keras.io/api/models/model_training_apis/) inside the scope as
 #   well, because it creates metrics, which have variables, too.
 # - Compile with the loss `"categorical_crossentropy"`, `metrics=["accuracy"]` and
-#   `jit_compile=False`, and nothing else. ([XLA](../docs/glossary.md) ends in
-#   an error on our simulated replicas. We have not tried it on several GPUs.)
+#   `jit_compile=False`, and nothing else. ([XLA](../docs/glossary.md) [ends in an
+#   error](../docs/replicas.md) on our simulated replicas.)
 # - The global batch is a whole number.
 # - The strategy may have any number of replicas, even one.
 #
@@ -231,77 +231,26 @@ with no_hang("training with fit"):
     )
 
 # %% [markdown]
-# ### What does a replica hold?
-#
-# Four GPUs also have four times the memory of one. Whether they can train a network that
-# is four times as large depends on what each replica has to keep:
-#
-# 1. the *weights*,
-# 2. a *gradient* for each weight that is trained,
-# 3. the state of the *optimizer*, here one momentum per trained weight,
-# 4. the *activations*: the outputs of each layer for each image, which the backward pass
-#    needs again.
-#
-# **Question.** Which of the four is the largest here, and which of them grow with the
-# batch?
-
-# %%
-# The backward pass needs the outputs of these layers only.
-kept = (layers.Conv2D, layers.ReLU, layers.Add, layers.MaxPooling2D)
-outputs = [x.output.shape[1:] for x in resnet.layers[-1].layers if isinstance(x, kept)]
-trained_numbers = sum(prod(w.shape) for w in resnet.trainable_weights)
-numbers = {
-    "weights, with running averages": resnet.count_params(),
-    "gradients": trained_numbers,
-    "optimizer (momentum)": sum(prod(v.shape) for v in resnet.optimizer.variables),
-    f"activations of {lab.batch_size} images": lab.batch_size * sum(map(prod, outputs)),
-}
-mib = {name: 4 * n / 2**20 for name, n in numbers.items()}  # float32 has 4 bytes
-for name, size in mib.items():
-    print(f"{size:.2f} MiB: {name}")
-*fixed, activations = mib.values()
-print(f"The activations are {activations / fixed[0]:.1f} times as large as the weights")
-print(f"One more image on each replica needs {activations / lab.batch_size:.2f} MiB")
-
-# %% [markdown]
-# Only the activations grow with the batch, and only they are divided among the replicas.
-# Every replica holds the other three in full. Four GPUs therefore give you room for a
-# larger batch, but not for more weights.
-
-# %% [markdown]
-# <details><summary>What this count leaves out, and what changes in a large language model</summary>
-#
-# The real peak is higher, because each operation also needs working memory. The *running
-# averages* are the mean and variance that batch normalisation keeps for validation.
-#
-# In a large language model, the weights, the gradients and the two numbers that Adam
-# stores for each weight can exceed the memory of a GPU, so they are divided, too
-# ([Rajbhandari et al. 2020](https://arxiv.org/abs/1910.02054); [lab
-# 11](11_does_not_fit.ipynb)).
-#
-# </details>
-
-# %% [markdown]
 # ## 2. How much faster are they?
 #
-# Are four replicas four times as fast? You can ask this in two ways, which are easily
-# confused. In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$
-# replicas do $N$ times the work in a step. In [*strong scaling*](../docs/glossary.md) the
-# global batch is fixed, so each replica gets $1/N$ of it. With 32 images for each of four
-# replicas:
+# The same call of `fit` has trained on all replicas. Was it four times as fast as on one?
+# That depends on what the one has to do. In [*weak scaling*](../docs/glossary.md) each
+# replica keeps its batch, so $N$ replicas do $N$ times the work in a step. In [*strong
+# scaling*](../docs/glossary.md) the global batch is fixed, so each replica gets $1/N$ of
+# it. With 32 images for each of four replicas:
 #
 # | | One replica takes | Each of four takes | If perfect, a step takes |
 # |---|---|---|---|
 # | weak scaling | 32 images | 32 images | as long as with one replica |
 # | strong scaling | 128 images | 32 images | a quarter as long |
 #
-# The four replicas do the same in both rows, but you compare them with different runs of
-# one replica. In both cases the [*efficiency*](../docs/glossary.md) is
+# The four replicas do the same in both rows. Only the run that you compare them with
+# differs. In both cases the [*efficiency*](../docs/glossary.md) is
 #
 # $$ E = \frac{r_N}{N\, r_1}, $$
 #
-# where $r_N$ and $r_1$ are the throughputs of $N$ replicas and of one replica, in images
-# per second. If $E = 1$, then $N$ replicas are $N$ times as fast.
+# where $r_N$ and $r_1$ are the images per second of $N$ replicas and of one. If $E = 1$,
+# then $N$ replicas are $N$ times as fast.
 #
 # **Predict** both efficiencies for all replicas together.
 
@@ -370,18 +319,16 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# With the whole global batch, a single replica is usually faster, because more images share
+# A single replica is usually faster with the whole global batch, because more images share
 # the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in strong
 # scaling, and $E$ is smaller. Always say which kind of scaling an efficiency refers to. (If
-# your two efficiencies differ by less than the three runs of a case, you cannot say which
-# of them is larger.)
+# your two differ by less than the runs of a case, it may be chance.)
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas share the cores of one processor. If several of them are faster than
-# one, this is only because a single replica leaves some cores idle for part of the time.
-# Real devices share no cores, and yet their efficiency usually stays below 1, for four
+# Simulated replicas share one processor, so they can only use what a single replica leaves
+# idle. Real devices share no cores, and yet their efficiency usually stays below 1, for four
 # reasons:
 #
 # 1. **They communicate.** Every step needs an all-reduce.
@@ -393,7 +340,7 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # How much of a step is communication? The next cell lets all replicas add up arrays as
-# large as the gradients. Simulated replicas have no link between them, so you measure
+# large as the gradients. Simulated replicas have no link between them, so there you measure
 # only the time to add and copy in memory.
 
 # %%
@@ -418,23 +365,21 @@ with no_hang("the all-reduce"):
     all_reduce_ms = [milliseconds() for _ in range(23)][3:]
 step_ms = 1000 * full_batch / median(rates[cases["weak"][-1]])
 card.measure("all_reduce_ms", median(all_reduce_ms))
-print(f"Size of all gradients: {4 * trained_numbers / 2**20:.2f} MiB")
+trained_numbers = sum(prod(w.shape) for w in resnet.trainable_weights)
+print(f"Size of all gradients: {4 * trained_numbers / 2**20:.2f} MiB")  # float32: 4 bytes
 n = strategy.num_replicas_in_sync
 print(f"All-reduce alone, over {n} replicas: {median(all_reduce_ms):.2f} ms")
 print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
 # Real devices send their gradients over a link. In a [*ring*](../docs/glossary.md)
-# all-reduce ([Patarasuk and Yuan 2009](https://doi.org/10.1016/j.jpdc.2008.09.002)) each
-# replica sends only to its neighbour, one part of the gradients at a time. Altogether
-# each of $N$ replicas sends
+# all-reduce, which you build in [lab 09](09_many_machines.ipynb), each of $N$ replicas sends
 #
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
 #
-# where $S$ is the size of its gradients in bytes. That is $S$ itself if $N = 2$, and
-# never more than $2S$. The next cell calculates it for ResNet-50, which has 25.6 million
-# weights ([Keras Applications](https://keras.io/api/applications/)), and assumes a link
-# of 10 GB per second.
+# where $S$ is the size of its gradients in bytes. The next cell calculates this for
+# ResNet-50, which has 25.6 million weights ([Keras
+# Applications](https://keras.io/api/applications/)), and assumes a link of 10 GB per second.
 
 # %%
 for n in (2, 8, 64):
@@ -442,38 +387,35 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# Beyond a few replicas, the number of bytes that each of them sends hardly grows. Libraries
-# such as PyTorch's [DDP](https://docs.pytorch.org/docs/stable/notes/ddp.html) even hide
-# part of the sending behind the backward pass, because the gradients of the last layers are
-# ready first. `MirroredStrategy` does not: by the source of TensorFlow 2.21, it packs all
-# gradients into one message by default, which has to wait for the last of them.
+# However many replicas there are, none of them sends more than $2S$ bytes. So to get close
+# to four times the speed, give each replica a larger batch: each step then computes for
+# longer, but sends no more.
 #
-# To get close to four times the speed, give each replica a larger batch. Then each step
-# computes for longer, but sends no more bytes. The price is a larger global batch, from
-# which the network may learn less in an epoch.
+# There is room for that, because the replicas divide the batch. They do not divide the
+# network: each holds all the weights, gradients and momentums. So four GPUs can train with a
+# larger batch, but not a larger network (for that, see [lab 11](11_does_not_fit.ipynb)). And
+# the larger batch has its price: the network may learn less in an epoch.
 
 # %% [markdown]
 # ## 3. Does a large batch train the network as well?
 #
 # With 3,000 images, three epochs have 281 steps in batches of 32, but only 18 in batches
 # of 512. To get as far, each step has to be about 16 times as long. One long step can
-# replace 16 short ones if the gradient hardly changes along the way. Does it? (These are
-# the sizes of the `laptop` scale. The `gpu` scale compares 256 and 4,096.)
+# replace 16 short ones if the gradient hardly changes along the way. Does it? (The `gpu`
+# scale compares 256 and 4,096 instead.)
 
 # %% [markdown]
 # ### Exercise 5.2: linear scaling with a warm-up
 #
 # The [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677) says yes: a batch that is $N$ times as large
-# gets $N$ times the learning rate. If $\varepsilon(b)$ is a good rate for a batch of $b$
-# images, then
+# 2017](https://arxiv.org/abs/1706.02677) says yes. If $\varepsilon(b)$ is a good learning
+# rate for a batch of $b$ images, then a batch that is $N$ times as large gets
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
-# At the start of training, however, the gradient changes fast, so such long steps can
-# make training diverge. That is why the same paper adds a
-# [*warm-up*](../docs/glossary.md), in which the rate rises gradually from
-# $\varepsilon(b)$ to $N\, \varepsilon(b)$.
+# At the start of training, however, the gradient changes fast, so such long steps can make
+# training diverge. That is why the paper adds a [*warm-up*](../docs/glossary.md), in which
+# the rate rises gradually from $\varepsilon(b)$ to $N\, \varepsilon(b)$.
 
 # %% [markdown]
 # **Write** `LinearWarmup(base_rate, factor, warmup_steps)`, a [Keras learning-rate
@@ -528,8 +470,8 @@ class LinearWarmup(keras.optimizers.schedules.LearningRateSchedule):
 LinearWarmup = check("5.2", LinearWarmup)
 
 # %% [markdown]
-# In part 1 your batch grew, but the rate stayed as for a batch of 32. In the figure, your
-# schedule leads from this rate to the one that the linear rule gives to your batch.
+# The figure shows your schedule for the batch of part 1, which trained at the rate for a
+# batch of 32.
 
 # %%
 factor = global_batch / 32  # learning_rate is meant for a batch of 32
@@ -547,34 +489,31 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # %% [markdown]
 # ### One device with the batch of many
 #
-# You do not need 16 devices to test the rule, because one device can compute the shares
-# of a large batch one after the other. In this [gradient
-# accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
-# with `gradient_accumulation_steps=16` waits for the gradients of 16 small batches, and
-# then makes one step with their mean. This saves no time, but the device needs memory for
-# the activations of only one small batch.
+# You do not need 16 devices to test the rule, because one device can compute the shares of
+# a large batch one after the other. In this [gradient accumulation](../docs/glossary.md), an
+# [optimizer](https://keras.io/api/optimizers/) with `gradient_accumulation_steps=16` waits
+# for the gradients of 16 small batches, and then makes one step with their mean. Part 4
+# tests whether several devices would end with the same weights.
 #
-# In the next cells, all small batches have the same size, so that batch normalisation works
-# in the same way in every run. Only their number in a step differs.
+# The small batches have the same size in every run, so that batch normalisation always works
+# in the same way. Only their number in a step differs.
 
 # %% [markdown]
-# We train each batch size with four learning rates. They are multiples of its rate by the
-# linear rule, which is `learning_rate` for a batch of 32:
+# We train each batch size with four learning rates, which are multiples of its rate by the
+# linear rule:
 #
 # | Batch | Multiples |
 # |---|---|
 # | the smallest | 1, 2, 4, 8 |
 # | each larger one | 1/8, 1/4, 1/2, 1 |
 #
-# Each rate gets `seeds` runs, which start from different weights. The largest batch is
-# trained a second time at the same rates, with your warm-up. A callback sets the rate of
-# each *step*. According to the source of Keras 3.15, a schedule in the optimizer would
-# count the small batches instead, so with 16 of them in a step it would run 16 times too
-# fast.
+# Each rate gets `seeds` runs, which start from different weights. The largest batch is then
+# trained at the same rates once more, with your warm-up. A callback sets the rate of each
+# step.
 
 # %%
 class FollowSchedule(Callback):
-    """Set the learning rate of each step, which takes several small batches."""
+    """Set the rate of each step; a schedule in the optimizer would count small batches."""
 
     def __init__(self, rate, accumulate):
         super().__init__()
@@ -662,10 +601,7 @@ for recipe, size in {recipe: size for recipe, size, *_ in runs.values()}.items()
     rate = max(by_rate, key=lambda r: median(by_rate[r]))
     top = median(by_rate[rate])
     best[size] = max(best.get(size, (0, 0)), (top, rate))
-    overlap = sum(max(each) >= min(by_rate[rate]) for each in by_rate.values()) - 1
-    lost = sum(accuracy < 0.2 for each in by_rate.values() for accuracy in each)
     print(f"{recipe}: best median accuracy {top:.3f}, at learning rate {rate:.4f}")
-    print(f"  other rates that overlap with its runs: {overlap}, runs below 0.2: {lost}")
 card.measure("val_accuracy", max(best.values())[0])
 ratio = best[large][1] / best[small][1]
 card.measure("best_rate_ratio", ratio)
@@ -674,56 +610,32 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # **Question.** If the linear rule is right, the line of the large batch has the shape and
-# the height of the line of the small batch, and only lies further to the right. Is that
-# so? And what does the warm-up change at the highest rate? (A difference counts only if
-# it is larger than the scatter of runs at the same rate. An accuracy near 0.1 is a guess
-# among ten classes: the rate was too large.)
+# the height of the line of the small batch, and only lies further to the right. Is that so?
+# And what does the warm-up change at the highest rate? Trust a difference only if it is
+# larger than the scatter of runs at the same rate. An accuracy near 0.1 is a guess among ten
+# classes.
 
 # %% [markdown]
 # Look at the heights first: if the large batch stays less accurate at every rate, no rate
 # that we tried made up for its smaller number of steps, and it needs more epochs. The best
-# rates say less. Other rates are often just as good. Besides, the rates that we tried allow
-# no ratio above that of the linear rule, so they can never show that the best rate grows
-# faster. That is why *Going deeper*, below, tests the rule on single steps.
+# rates say less, because other rates are often just as good, and because we tried none above
+# the linear rule. *Going deeper*, at the end, tests the rule on single steps instead.
 #
-# In a run of ours on two processor cores, two of the three runs at the highest rate ended
-# as guesses without the warm-up, but none of them did with it.
-
-# %% [markdown]
-# <details><summary>What larger experiments found</summary>
+# As for the warm-up: in a run of ours on two processor cores, two of the three runs at the
+# highest rate ended as guesses without it, but none of them did with it.
 #
-# With the warm-up, [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that the
-# linear rule held on ImageNet up to a batch of 8,192. In contrast, [Shallue et al.
-# 2019](https://arxiv.org/abs/1811.03600) tuned the rate for every batch size on several
-# tasks, and found no simple rule for all of them.
-#
-# </details>
-
-# %% [markdown]
-# ### Does it take a quarter of the time?
-#
-# Now you can answer the question of this lab. Let $E$ be the efficiency in weak scaling,
-# and suppose that the larger global batch needs $e$ times as many epochs as the batch of
-# one replica. Without start-up and validation, the ratio of the two training times is
-#
-# $$ \frac{T_N}{T_1} = \frac{e}{N\,E}. $$
-#
-# For $N = 4$ this is a quarter only if $E = 1$ and $e = 1$. You have not measured $e$, so
-# the next cell takes your own $E$, and $e = 1$ for the best case. (If your replicas are
-# simulated, $E$ describes one processor, not four GPUs.)
-
-# %%
-best_case = 1 / (counts[-1] * efficiency["weak"][counts[-1]])
-print(f"With {counts[-1]} replicas, training takes {best_case:.3f} times as long as with one")
-print(f"if e = 1, and {1 / counts[-1]:.3f} times if E = 1 as well")
+# How far does the rule reach? With a warm-up, [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677) found that it held on ImageNet up to a batch of
+# 8,192. [Shallue et al. 2019](https://arxiv.org/abs/1811.03600), however, tuned the rate for
+# every batch size on several tasks, and found no simple rule for all of them.
 
 # %% [markdown]
 # ## 4. Do several devices train the same network as one?
 #
-# Your answer rests on an assumption: $N$ replicas train the same network as one device with
-# the same global batch. If they do not, you have paid for the wrong network. So you compare
-# two runs, which start from the same weights, and get the same global batches in the same
-# order.
+# You know now how fast several devices are, and what a large batch costs. Both help only if
+# $N$ replicas train the same network as one device with the same global batch. To find out,
+# you compare two runs, which start from the same weights and get the same global batches in
+# the same order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -770,24 +682,19 @@ def train_from(start, strategy, new_model, images, labels, global_batch):
 train_from = check("5.3", train_from)
 
 # %% [markdown]
-# Numbers that are added in a different order are rounded differently, so even a correct
-# run does not end with exactly the same weights. We call two weights the same if they
-# differ by less than $10^{-3}$. This limit suits float32 on CPUs. GPUs that multiply with
-# about three digits by default ([lab 00](00_devices.ipynb)) may differ by more.
+# Even a correct run does not end with exactly the same weights, because numbers that are
+# added in a different order are rounded differently. On CPUs, we call two weights the same
+# if they differ by less than $10^{-3}$. (GPUs that multiply with about three digits, as in
+# [lab 00](00_devices.ipynb), may differ by more.)
 #
-# One layer is suspicious: batch normalisation uses the mean and variance of a whole
-# batch, but a replica sees only its share. Run your test on three small networks, for
-# eight steps:
+# One layer is suspicious: batch normalisation uses the mean and variance of a whole batch,
+# but a replica sees only its share. Run your test on three small networks: without
+# normalisation, with ordinary batch normalisation, and with *synchronised* batch
+# normalisation, which uses the statistics of the whole batch.
 #
-# - **No normalisation** shows how large the differences from rounding are.
-# - **Ordinary batch normalisation** uses the mean and variance of a replica's own share.
-# - **Synchronised batch normalisation** uses the mean and variance of the whole batch.
-
-# %% [markdown]
-# **Predict:** the network with ordinary batch normalisation is trained twice, on one device
-# and on several. How large is the largest difference that you find in any weight? (The
-# running averages of mean and variance, which batch normalisation keeps for validation,
-# count as weights here.)
+# **Predict:** with ordinary batch normalisation, how large is the largest difference of any
+# weight between one device and several? (Its running averages of mean and variance, which it
+# keeps for validation, count as weights here.)
 
 # %%
 my_difference_guess = None  # change this, for example to 1e-7 or 1.0
@@ -861,23 +768,13 @@ summary = f"Not the same weights as on one device: {others or 'none of the netwo
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Only with ordinary batch normalisation do the two runs end with different weights,
-# because each replica normalises its own share of the batch.
-#
-# With `synchronized=True` in
+# Only with ordinary batch normalisation do the two runs end with different weights, because
+# each replica normalises its own share of the batch. With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
-# the replicas average their statistics in every such layer, forward and backward. The two
-# runs are then equal again, but each of these layers waits for the slowest replica.
-
-# %% [markdown]
-# <details><summary>Should you synchronise?</summary>
-#
-# Synchronisation is meant for small per-replica batches, whose statistics are mostly
-# noise ([Wu and Johnson 2021](https://arxiv.org/abs/2105.07576)). In contrast, [Goyal et
-# al. 2017](https://arxiv.org/abs/1706.02677) normalise each share by itself on purpose,
-# so that batch normalisation works in the same way on any number of replicas.
-#
-# </details>
+# the replicas average their statistics in every such layer. The two runs are then equal
+# again, but each of these layers waits for the slowest replica. That is worth it if the
+# shares are so small that their statistics are mostly noise ([Wu and Johnson
+# 2021](https://arxiv.org/abs/2105.07576)).
 
 # %% [markdown]
 # ### A last batch that does not divide
@@ -887,19 +784,14 @@ show_figure(figure, summary, session.caption())
 # count for a third?
 
 # %% [markdown]
-# A network of a single layer can answer this, because we can give each image a weight of
-# its own:
+# A trick makes the answer visible: a network of a single layer, with one weight for each
+# image. In image number $i$, only pixel $i$ is 1 and all others are 0, so the network's
+# output is weight $i$ alone. The loss is minus the output, so this image has a gradient of
+# $-1$ for weight $i$, and 0 for all others. All weights start at zero, and the learning rate
+# is 1. After the step, weight $i$ is therefore the fraction that image $i$ contributed to the
+# mean.
 #
-# - In image number $i$, only pixel $i$ is 1 and all others are 0. For this image, the
-#   output of the network is therefore weight $i$ alone.
-# - The loss is minus the output, so the gradient of each image is $-1$ for its own
-#   weight, and 0 for all others.
-# - All weights start at zero, and the learning rate is 1.
-#
-# After the step, weight $i$ is the fraction that image $i$ contributed to the mean.
-#
-# **Predict:** compare the last of the three images with the first. How many times as much
-# does it count?
+# **Predict:** how many times as much does the last of the three images count as the first?
 
 # %%
 my_last_image_guess = None  # change this: 1.0 means just as much
@@ -929,23 +821,13 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# Without any error or warning, the images do not count equally, because `fit` takes the
-# mean of each share, and then the mean of these means. An image in a small share therefore
-# counts for more. If only one image is left, the replica without an image contributes a
-# gradient of zero, so the step is half as long. (Other layers or versions may end in an
-# error.)
+# There is no error or warning, and yet the images do not count equally. `fit` takes the mean
+# of each share, and then the mean of these means, so an image in a small share counts for
+# more. If only one image is left, the replica without an image contributes a gradient of
+# zero, and the step is half as long.
 #
 # That is why our training drops such a remainder with `drop_remainder=True`. The order
 # changes, so these images get their chance in the next epoch.
-
-# %% [markdown]
-# <details><summary>Do you have to leave images out?</summary>
-#
-# Not in a loop of your own, if it divides the sum of all losses by the number of images
-# in the *global* batch ([lab 06](06_many_gpus_loop.ipynb)). Our validation drops its last
-# images as well; [lab 07](07_tpu_cores.ipynb) keeps them.
-#
-# </details>
 
 # %% [markdown]
 # ### Can one device stand for many?
@@ -986,68 +868,45 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 #
 # So several replicas do train the same network as one device with the same global batch,
 # with three exceptions: batch normalisation that is not synchronised, a batch that does
-# not divide evenly, and dropout, because the replicas draw different random numbers.
+# not divide evenly, and dropout, because the replicas draw different random numbers. ([What
+# does not work on several replicas](../docs/replicas.md) lists settings that fail.)
 
 # %% [markdown]
-# <details><summary>Accumulation over several devices, and a trap in Keras 3.15</summary>
+# ## 5. What do you get for the price of four?
 #
-# In a loop of your own, accumulation can save time on several devices, because only the
-# last small batch of a step needs an all-reduce.
+# Now you can answer the question of this lab. Let $E$ be the efficiency in weak scaling,
+# and suppose that the larger global batch needs $e$ times as many epochs as the batch of
+# one replica. Without start-up and validation, $N$ devices take
 #
-# The source of Keras 3.15 has a trap, which we did not measure: gradients left over at
-# the end of an epoch are not applied until the next epoch.
+# $$ \frac{T_N}{T_1} = \frac{e}{N\,E} $$
 #
-# </details>
-
-# %% [markdown]
-# ## What does not work on several replicas today
+# times as long as one. You pay for $N$ of them, so the price is $e / E$ times as high. Four
+# GPUs take a quarter of the time for the same money only if $E = 1$ and $e = 1$.
 #
-# Some things that work with `fit` on one device fail on several. The next cell tries four
-# of them on two simulated replicas, after one training that works. The result depends on
-# your versions.
+# You have measured $E$, but not $e$, so the next cell takes the best case, $e = 1$. Its third
+# line repeats a result of part 3: if it is clearly negative, a batch as large as this one
+# needs more epochs, and $e$ is above 1.
 
 # %%
-def attempt(images=8, jit_compile=False, **options):
-    """Try to train a small network on two replicas in batches of 8, and say how it ends."""
-    with two.scope():
-        model = small_network()
-        sgd = optimizers.SGD(0.1, **options)
-        model.compile(sgd, "sparse_categorical_crossentropy", jit_compile=jit_compile)
-    try:
-        model.fit(x_train[:images], y_train[:images], batch_size=8, verbose=0)
-    except Exception as error:
-        return f"fails with {type(error).__name__}"
-    return "works"
-
-# %%
-with no_hang("what does not work"):
-    print(f"Two whole batches: {attempt(16)}")
-    print(f"A last batch of one image, for two replicas: {attempt(9)}")
-    print(f"A first batch that does not divide evenly: {attempt(7)}")
-    print(f"XLA (jit_compile=True): {attempt(jit_compile=True)}")
-    print(f"Gradient accumulation: {attempt(gradient_accumulation_steps=2)}")
+many = counts[-1]
+best_case = 1 / (many * efficiency["weak"][many])
+accuracy_gap = best[large][0] - best[small][0]
+print(f"With {many} replicas, the same epochs take {best_case:.3f} times as long as with one")
+print(f"With {many} replicas, they cost {many * best_case:.2f} times as much")
+print(f"batch {large}: best accuracy {accuracy_gap:+.3f} compared with the smallest batch")
+print(f"Largest difference of a weight: {differences['batch norm']:.1e}, with synchronised "
+      f"batch norm {differences['synchronised batch norm']:.1e}")
 
 # %% [markdown]
-# <details><summary>Why does accumulation fail?</summary>
-#
-# The gradients are added up over the replicas only after the last small batch of a step,
-# which TensorFlow's graph decides with an `if`. But to add them up, the replicas have to
-# wait for each other (the message calls it a `merge_call`), which TensorFlow does not
-# allow inside an `if`. In a loop of your own ([lab 06](06_many_gpus_loop.ipynb)), each
-# replica can add up its own gradients before it calls `apply`.
-#
-# </details>
+# **Question.** Would you rent the four? Which of these lines would change on four real GPUs,
+# and which would stay as they are?
 
 # %% [markdown]
-# <details><summary>Why should you avoid mixed_float16 as well?</summary>
-#
-# Because small gradients become zero in float16, Keras multiplies the loss by a large
-# factor ([loss scaling](../docs/glossary.md)), and checks whether a gradient overflows. In
-# the source of Keras 3.15 it checks only the first replica, so an overflow on another
-# replica could silently ruin the weights. (We did not measure this.) `mixed_bfloat16` has
-# the range of float32 and needs no such factor.
-#
-# </details>
+# If your replicas are simulated, the first two lines are those of one shared processor. Four
+# real GPUs should come closer to 0.25 and 1. The last two lines do not depend on speed: on
+# any device a large batch makes fewer steps, and a replica normalises only its share. So fast
+# devices alone do not give you the same network for the same money. You also have to choose
+# the batch, the learning rate and the normalisation.
 
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
@@ -1059,18 +918,17 @@ with no_hang("what does not work"):
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best rate for the exact gradient. The [noise
-# scale](../docs/glossary.md) $B$ is the batch size, in images, at which the noise of the
-# gradient is as large as the gradient itself. Far below $B$, twice the batch allows almost
-# twice the rate, as in the linear rule. Far above $B$, the best rate stops growing, because
-# then the curvature of the loss limits it.
+# where $\varepsilon_\infty$ is the best rate for the exact gradient. At a batch size of $B$,
+# the [noise scale](../docs/glossary.md), a gradient contains as much noise as signal. Far
+# below $B$, twice the batch allows almost twice the rate, as in the linear rule. Far above
+# $B$, the best rate stops growing.
 
 # %% [markdown]
 # This law is about a *single* step, so we can test it directly:
 #
 # 1. Compute the gradient of a random batch for the network that you have trained.
-# 2. With each of several learning rates, make one step against it from the same weights,
-#    without momentum, and evaluate the loss on a fixed set of images.
+# 2. With each of several learning rates, make one step from the same weights, without
+#    momentum, and evaluate the loss on a fixed set of images.
 # 3. Repeat this with many batches of each size. The best rate has the lowest mean loss.
 
 # %% [markdown]
@@ -1096,8 +954,7 @@ for one, other in pairs:
 
 # %% [markdown]
 # **Predict:** in each of these pairs, how many times as large is the best learning rate of
-# the larger batch? (The $B$ of lab 03 was fitted to whole training runs, not to single
-# steps.)
+# the larger batch? (The $B$ of lab 03 belongs to whole training runs, not to single steps.)
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1199,10 +1056,10 @@ card.outcome("best_rate_ratios", step_ratios)
 # the wrong number for these steps. To find out, write the law as a straight line in $1/b$,
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
-# \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}. $$
+# \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
 #
-# A weighted fit as in [exercise 2.3](02_throughput.ipynb) then finds $\varepsilon_\infty$
-# and $B$ from the five measured rates.
+# and fit $\varepsilon_\infty$ and $B$ to the five measured rates, as in [exercise
+# 2.3](02_throughput.ipynb).
 
 # %%
 def fit_rates(rates):
@@ -1224,12 +1081,11 @@ for size, rate in step_rate.items():
 
 # %% [markdown]
 # If all five measured rates agree with the fitted ones to within 15%, the formula passes
-# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
-# because lab 03 trained with other settings, and the noise scale changes during training.
+# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible, because
+# the noise scale changes during training.
 #
-# If the rates disagree, there are two suspects. The law treats the loss along a step as a
-# parabola, and the true curve may have another shape. Or batch normalisation may distort
-# the gradient of a small batch.
+# If they disagree, there are two suspects: the loss along a step may not be the parabola
+# that the law assumes, or batch normalisation distorts the gradient of a small batch.
 
 # %% [markdown]
 # ## Quiz
@@ -1260,12 +1116,10 @@ session.finish()
 # Four GPUs may come close to a quarter of the time (we could not measure this), if you
 # take care of four things:
 #
-# - **Code.** Build and compile the model inside the scope, and give `fit` batches of the
-#   global size.
-# - **Speed.** Give each replica a larger batch, which usually raises the efficiency. Say
-#   whether an efficiency is for weak or for strong scaling.
-# - **Learning rate.** Start from a rule, and then tune the rate. Far above the noise
-#   scale of lab 01, the linear rule promises too much. If no rate makes up for the
+# - **Code.** Build and compile inside the scope, and give `fit` the global batch.
+# - **Speed.** Give each replica a larger batch, and say whether an efficiency is for weak or
+#   for strong scaling.
+# - **Learning rate.** Start from the linear rule, and then tune. If no rate makes up for the
 #   missing steps, you need more epochs.
 # - **Equality.** Watch the last batch, dropout and batch normalisation. Otherwise $N$
 #   replicas end with the same weights as one device, up to rounding.
