@@ -28,9 +28,9 @@
 # %% [markdown]
 # How can four GPUs share the work? In [*data parallel*](../docs/glossary.md) training,
 # every device holds a copy of the model, called a [*replica*](../docs/glossary.md), and
-# gets an equal share of each batch. It computes the mean gradient of its share, and divides
-# it by the number of replicas. Then an [*all-reduce*](../docs/glossary.md) adds up the
-# results of all replicas, and gives the sum to each of them.
+# gets an equal share of each batch. It computes the mean gradient of its share, and
+# divides it by the number of replicas. Then an [*all-reduce*](../docs/glossary.md) adds
+# up the results of all replicas, and gives the sum to each of them.
 #
 # This sum is the gradient of the whole batch. Because every replica makes the same step
 # with it, the copies stay equal.
@@ -56,10 +56,11 @@ seeds: int = None  # runs of each learning rate in part 3
 # %% [markdown]
 # ## Set up
 #
-# If you have several GPUs, each becomes a replica; on a TPU, each core does. Otherwise the
-# lab divides the CPU into [logical devices](../docs/glossary.md) with one thread each, which
-# TensorFlow treats like GPUs. Such replicas are *simulated*: they can show whether the code
-# is right, but not how fast several devices are, because they share one processor.
+# If you have several GPUs, each becomes a replica; on a TPU, each core does. Otherwise
+# the lab divides the CPU into [logical devices](../docs/glossary.md) with one thread
+# each, which TensorFlow treats like GPUs. Such replicas are *simulated*: they can show
+# whether the code is right, but not how fast several devices are, because they share one
+# processor.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -101,12 +102,12 @@ use_figures()
 x_train, y_train, x_valid, y_valid = session.load_images()
 
 # %% [markdown]
-# In TensorFlow, a [*strategy*](../docs/glossary.md) copies the weights to all replicas and
-# adds up their gradients. Our function `new_strategy` creates a
+# In TensorFlow, a [*strategy*](../docs/glossary.md) copies the weights to all replicas
+# and adds up their gradients. Our function `new_strategy` creates a
 # [`tf.distribute.MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
 # for GPUs or simulated devices, and a
-# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on a
-# TPU.
+# [`TPUStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/TPUStrategy) on
+# a TPU.
 
 # %%
 strategy = devices.new_strategy()
@@ -319,17 +320,17 @@ summary += f"and {found['strong']:.2f} in strong scaling."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# A single replica is usually faster with the whole global batch, because more images share
-# the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in strong
-# scaling, and $E$ is smaller. Always say which kind of scaling an efficiency refers to. (If
-# your two differ by less than the runs of a case, it may be chance.)
+# A single replica is usually faster with the whole global batch, because more images
+# share the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in
+# strong scaling, and $E$ is smaller. Always say which kind of scaling an efficiency
+# refers to. (If your two differ by less than the runs of a case, it may be chance.)
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
-# Simulated replicas share one processor, so they can only use what a single replica leaves
-# idle. Real devices share no cores, and yet their efficiency usually stays below 1, for four
-# reasons:
+# Simulated replicas share one processor, so they can only use what a single replica
+# leaves idle. Real devices share no cores, and yet their efficiency usually stays below
+# 1, for four reasons:
 #
 # 1. **They communicate.** Every step needs an all-reduce.
 # 2. **They wait.** A step takes as long as its slowest replica.
@@ -340,8 +341,8 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # How much of a step is communication? The next cell lets all replicas add up arrays as
-# large as the gradients. Simulated replicas have no link between them, so there you measure
-# only the time to add and copy in memory.
+# large as the gradients. Simulated replicas have no link between them, so there you
+# measure only the time to add and copy in memory.
 
 # %%
 @tensorflow.function
@@ -373,13 +374,15 @@ print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
 # Real devices send their gradients over a link. In a [*ring*](../docs/glossary.md)
-# all-reduce, which you build in [lab 09](09_many_machines.ipynb), each of $N$ replicas sends
+# all-reduce, which you build in [lab 09](09_many_machines.ipynb), each of $N$ replicas
+# sends
 #
 # $$ \frac{2\,(N - 1)}{N}\; S \quad\text{bytes,} $$
 #
 # where $S$ is the size of its gradients in bytes. The next cell calculates this for
 # ResNet-50, which has 25.6 million weights ([Keras
-# Applications](https://keras.io/api/applications/)), and assumes a link of 10 GB per second.
+# Applications](https://keras.io/api/applications/)), and assumes a link of 10 GB per
+# second.
 
 # %%
 for n in (2, 8, 64):
@@ -392,9 +395,10 @@ for n in (2, 8, 64):
 # longer, but sends no more.
 #
 # There is room for that, because the replicas divide the batch. They do not divide the
-# network: each holds all the weights, gradients and momentums. So four GPUs can train with a
-# larger batch, but not a larger network (for that, see [lab 11](11_does_not_fit.ipynb)). And
-# the larger batch has its price: the network may learn less in an epoch.
+# network: each holds all the weights, gradients and momentums. So four GPUs can train
+# with a larger batch, but not a larger network (for that, see [lab
+# 11](11_does_not_fit.ipynb)). And the larger batch has its price: the network may learn
+# less in an epoch.
 
 # %% [markdown]
 # ## 3. Does a large batch train the network as well?
@@ -425,8 +429,8 @@ for n in (2, 8, 64):
 # **Rules**
 #
 # - At step 0 the rate is `base_rate`.
-# - From there it changes by the same amount in every step: it rises if `factor` is above 1,
-#   and falls if `factor` is below 1.
+# - From there it changes by the same amount in every step: it rises if `factor` is above
+#   1, and falls if `factor` is below 1.
 # - At step `warmup_steps` the rate is `factor * base_rate`, and it stays there.
 #   (`warmup_steps` is 1 or more.)
 # - The step may be a tensor in a graph, which has no value yet.
@@ -489,14 +493,15 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # %% [markdown]
 # ### One device with the batch of many
 #
-# You do not need 16 devices to test the rule, because one device can compute the shares of
-# a large batch one after the other. In this [gradient accumulation](../docs/glossary.md), an
-# [optimizer](https://keras.io/api/optimizers/) with `gradient_accumulation_steps=16` waits
-# for the gradients of 16 small batches, and then makes one step with their mean. Part 4
-# tests whether several devices would end with the same weights.
+# You do not need 16 devices to test the rule, because one device can compute the shares
+# of a large batch one after the other. In this [gradient
+# accumulation](../docs/glossary.md), an [optimizer](https://keras.io/api/optimizers/)
+# with `gradient_accumulation_steps=16` waits for the gradients of 16 small batches, and
+# then makes one step with their mean. Part 4 tests whether several devices would end with
+# the same weights.
 #
-# The small batches have the same size in every run, so that batch normalisation always works
-# in the same way. Only their number in a step differs.
+# The small batches have the same size in every run, so that batch normalisation always
+# works in the same way. Only their number in a step differs.
 
 # %% [markdown]
 # We train each batch size with four learning rates, which are multiples of its rate by the
@@ -507,9 +512,9 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # | the smallest | 1, 2, 4, 8 |
 # | each larger one | 1/8, 1/4, 1/2, 1 |
 #
-# Each rate gets `seeds` runs, which start from different weights. The largest batch is then
-# trained at the same rates once more, with your warm-up. A callback sets the rate of each
-# step.
+# Each rate gets `seeds` runs, which start from different weights. The largest batch is
+# then trained at the same rates once more, with your warm-up. A callback sets the rate of
+# each step.
 
 # %%
 class FollowSchedule(Callback):
@@ -610,32 +615,33 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 
 # %% [markdown]
 # **Question.** If the linear rule is right, the line of the large batch has the shape and
-# the height of the line of the small batch, and only lies further to the right. Is that so?
-# And what does the warm-up change at the highest rate? Trust a difference only if it is
-# larger than the scatter of runs at the same rate. An accuracy near 0.1 is a guess among ten
-# classes.
+# the height of the line of the small batch, and only lies further to the right. Is that
+# so? And what does the warm-up change at the highest rate? Trust a difference only if it
+# is larger than the scatter of runs at the same rate. An accuracy near 0.1 is a guess
+# among ten classes.
 
 # %% [markdown]
 # Look at the heights first: if the large batch stays less accurate at every rate, no rate
-# that we tried made up for its smaller number of steps, and it needs more epochs. The best
-# rates say less, because other rates are often just as good, and because we tried none above
-# the linear rule. *Going deeper*, at the end, tests the rule on single steps instead.
+# that we tried made up for its smaller number of steps, and it needs more epochs. The
+# best rates say less, because other rates are often just as good, and because we tried
+# none above the linear rule. *Going deeper*, at the end, tests the rule on single steps
+# instead.
 #
 # As for the warm-up: in a run of ours on two processor cores, two of the three runs at the
 # highest rate ended as guesses without it, but none of them did with it.
 #
 # How far does the rule reach? With a warm-up, [Goyal et al.
 # 2017](https://arxiv.org/abs/1706.02677) found that it held on ImageNet up to a batch of
-# 8,192. [Shallue et al. 2019](https://arxiv.org/abs/1811.03600), however, tuned the rate for
-# every batch size on several tasks, and found no simple rule for all of them.
+# 8,192. [Shallue et al. 2019](https://arxiv.org/abs/1811.03600), however, tuned the rate
+# for every batch size on several tasks, and found no simple rule for all of them.
 
 # %% [markdown]
 # ## 4. Do several devices train the same network as one?
 #
-# You know now how fast several devices are, and what a large batch costs. Both help only if
-# $N$ replicas train the same network as one device with the same global batch. To find out,
-# you compare two runs, which start from the same weights and get the same global batches in
-# the same order.
+# You know now how fast several devices are, and what a large batch costs. Both help only
+# if $N$ replicas train the same network as one device with the same global batch. To find
+# out, you compare two runs, which start from the same weights and get the same global
+# batches in the same order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -692,9 +698,9 @@ train_from = check("5.3", train_from)
 # normalisation, with ordinary batch normalisation, and with *synchronised* batch
 # normalisation, which uses the statistics of the whole batch.
 #
-# **Predict:** with ordinary batch normalisation, how large is the largest difference of any
-# weight between one device and several? (Its running averages of mean and variance, which it
-# keeps for validation, count as weights here.)
+# **Predict:** with ordinary batch normalisation, how large is the largest difference of
+# any weight between one device and several? (Its running averages of mean and variance,
+# which it keeps for validation, count as weights here.)
 
 # %%
 my_difference_guess = None  # change this, for example to 1e-7 or 1.0
@@ -768,8 +774,8 @@ summary = f"Not the same weights as on one device: {others or 'none of the netwo
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Only with ordinary batch normalisation do the two runs end with different weights, because
-# each replica normalises its own share of the batch. With `synchronized=True` in
+# Only with ordinary batch normalisation do the two runs end with different weights,
+# because each replica normalises its own share of the batch. With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # the replicas average their statistics in every such layer. The two runs are then equal
 # again, but each of these layers waits for the slowest replica. That is worth it if the
@@ -786,10 +792,10 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # A trick makes the answer visible: a network of a single layer, with one weight for each
 # image. In image number $i$, only pixel $i$ is 1 and all others are 0, so the network's
-# output is weight $i$ alone. The loss is minus the output, so this image has a gradient of
-# $-1$ for weight $i$, and 0 for all others. All weights start at zero, and the learning rate
-# is 1. After the step, weight $i$ is therefore the fraction that image $i$ contributed to the
-# mean.
+# output is weight $i$ alone. The loss is minus the output, so this image has a gradient
+# of $-1$ for weight $i$, and 0 for all others. All weights start at zero, and the
+# learning rate is 1. After the step, weight $i$ is therefore the fraction that image $i$
+# contributed to the mean.
 #
 # **Predict:** how many times as much does the last of the three images count as the first?
 
@@ -821,10 +827,10 @@ for left in (4, 3, 1):
         card.outcome("last_image_over_the_first", shared[-1] / shared[0])
 
 # %% [markdown]
-# There is no error or warning, and yet the images do not count equally. `fit` takes the mean
-# of each share, and then the mean of these means, so an image in a small share counts for
-# more. If only one image is left, the replica without an image contributes a gradient of
-# zero, and the step is half as long.
+# There is no error or warning, and yet the images do not count equally. `fit` takes the
+# mean of each share, and then the mean of these means, so an image in a small share
+# counts for more. If only one image is left, the replica without an image contributes a
+# gradient of zero, and the step is half as long.
 #
 # That is why our training drops such a remainder with `drop_remainder=True`. The order
 # changes, so these images get their chance in the next epoch.
@@ -868,8 +874,9 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 #
 # So several replicas do train the same network as one device with the same global batch,
 # with three exceptions: batch normalisation that is not synchronised, a batch that does
-# not divide evenly, and dropout, because the replicas draw different random numbers. ([What
-# does not work on several replicas](../docs/replicas.md) lists settings that fail.)
+# not divide evenly, and dropout, because the replicas draw different random numbers.
+# ([What does not work on several replicas](../docs/replicas.md) lists settings that
+# fail.)
 
 # %% [markdown]
 # ## 5. What do you get for the price of four?
@@ -880,12 +887,12 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 #
 # $$ \frac{T_N}{T_1} = \frac{e}{N\,E} $$
 #
-# times as long as one. You pay for $N$ of them, so the price is $e / E$ times as high. Four
-# GPUs take a quarter of the time for the same money only if $E = 1$ and $e = 1$.
+# times as long as one. You pay for $N$ of them, so the price is $e / E$ times as high.
+# Four GPUs take a quarter of the time for the same money only if $E = 1$ and $e = 1$.
 #
-# You have measured $E$, but not $e$, so the next cell takes the best case, $e = 1$. Its third
-# line repeats a result of part 3: if it is clearly negative, a batch as large as this one
-# needs more epochs, and $e$ is above 1.
+# You have measured $E$, but not $e$, so the next cell takes the best case, $e = 1$. Its
+# third line repeats a result of part 3: if it is clearly negative, a batch as large as
+# this one needs more epochs, and $e$ is above 1.
 
 # %%
 many = counts[-1]
@@ -898,30 +905,30 @@ print(f"Largest difference of a weight: {differences['batch norm']:.1e}, with sy
       f"batch norm {differences['synchronised batch norm']:.1e}")
 
 # %% [markdown]
-# **Question.** Would you rent the four? Which of these lines would change on four real GPUs,
-# and which would stay as they are?
+# **Question.** Would you rent the four? Which of these lines would change on four real
+# GPUs, and which would stay as they are?
 
 # %% [markdown]
-# If your replicas are simulated, the first two lines are those of one shared processor. Four
-# real GPUs should come closer to 0.25 and 1. The last two lines do not depend on speed: on
-# any device a large batch makes fewer steps, and a replica normalises only its share. So fast
-# devices alone do not give you the same network for the same money. You also have to choose
-# the batch, the learning rate and the normalisation.
+# If your replicas are simulated, the first two lines are those of one shared processor.
+# Four real GPUs should come closer to 0.25 and 1. The last two lines do not depend on
+# speed: on any device a large batch makes fewer steps, and a replica normalises only its
+# share. So fast devices alone do not give you the same network for the same money. You
+# also have to choose the batch, the learning rate and the normalisation.
 
 # %% [markdown]
 # ## Going deeper: which rule is right for one step?
 #
-# On a first reading, skip this text and only run the cells, because they belong to your run
-# card. The quiz does not ask about them.
+# On a first reading, skip this text and only run the cells, because they belong to your
+# run card. The quiz does not ask about them.
 #
 # In [lab 01](01_gradient_descent.ipynb), the best learning rate of a step was
 #
 # $$ \varepsilon(b) = \frac{\varepsilon_\infty}{1 + B/b}, $$
 #
-# where $\varepsilon_\infty$ is the best rate for the exact gradient. At a batch size of $B$,
-# the [noise scale](../docs/glossary.md), a gradient contains as much noise as signal. Far
-# below $B$, twice the batch allows almost twice the rate, as in the linear rule. Far above
-# $B$, the best rate stops growing.
+# where $\varepsilon_\infty$ is the best rate for the exact gradient. At a batch size of
+# $B$, the [noise scale](../docs/glossary.md), a gradient contains as much noise as
+# signal. Far below $B$, twice the batch allows almost twice the rate, as in the linear
+# rule. Far above $B$, the best rate stops growing.
 
 # %% [markdown]
 # This law is about a *single* step, so we can test it directly:
@@ -953,8 +960,9 @@ for one, other in pairs:
     print(f"{linear:g} by the linear rule, {law:.1f} by the law")
 
 # %% [markdown]
-# **Predict:** in each of these pairs, how many times as large is the best learning rate of
-# the larger batch? (The $B$ of lab 03 belongs to whole training runs, not to single steps.)
+# **Predict:** in each of these pairs, how many times as large is the best learning rate
+# of the larger batch? (The $B$ of lab 03 belongs to whole training runs, not to single
+# steps.)
 
 # %%
 my_rate_guess = {"8 to 64": None, "32 to 512": None, "512 to 2048": None}  # change these
@@ -1052,8 +1060,9 @@ card.outcome("best_rate_ratios", step_ratios)
 # **Question.** Is each measured ratio closer to the linear rule, or to the law?
 
 # %% [markdown]
-# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03 is
-# the wrong number for these steps. To find out, write the law as a straight line in $1/b$,
+# If the law predicts the wrong ratios, either its formula is wrong, or the $B$ of lab 03
+# is the wrong number for these steps. To find out, write the law as a straight line in
+# $1/b$,
 #
 # $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} +
 # \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}, $$
@@ -1081,8 +1090,8 @@ for size, rate in step_rate.items():
 
 # %% [markdown]
 # If all five measured rates agree with the fitted ones to within 15%, the formula passes
-# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible, because
-# the noise scale changes during training.
+# this test, and only the $B$ of lab 03 is wrong for these steps. That is plausible,
+# because the noise scale changes during training.
 #
 # If they disagree, there are two suspects: the loss along a step may not be the parabola
 # that the law assumes, or batch normalisation distorts the gradient of a small batch.
@@ -1117,10 +1126,10 @@ session.finish()
 # take care of four things:
 #
 # - **Code.** Build and compile inside the scope, and give `fit` the global batch.
-# - **Speed.** Give each replica a larger batch, and say whether an efficiency is for weak or
-#   for strong scaling.
-# - **Learning rate.** Start from the linear rule, and then tune. If no rate makes up for the
-#   missing steps, you need more epochs.
+# - **Speed.** Give each replica a larger batch, and say whether an efficiency is for weak
+#   or for strong scaling.
+# - **Learning rate.** Start from the linear rule, and then tune. If no rate makes up for
+#   the missing steps, you need more epochs.
 # - **Equality.** Watch the last batch, dropout and batch normalisation. Otherwise $N$
 #   replicas end with the same weights as one device, up to rounding.
 

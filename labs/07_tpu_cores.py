@@ -26,14 +26,13 @@
 
 # %% [markdown]
 # > **Limits.** Without a TPU, this lab uses eight *simulated* cores. They show whether
-# > each core gets the right images and ends up with the right weights, but they share one
-# > processor, so their speed says nothing about real cores. We have never run this lab on
-# > a TPU: all statements about TPUs come from the linked documents. Where we say that
-# > something does not work in TensorFlow, we tried it only on simulated cores.
+# > each core gets the right images and ends up with the right weights, but not how fast
+# > real cores are, because they share one processor. We have never run this lab on a TPU:
+# > all statements about TPUs come from the linked documents.
 
 # %% [markdown]
 # Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
-# cell: it asks a guiding question, and each further call tells you more.
+# cell. Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -96,8 +95,8 @@ use_figures()
 # A core that multiplies so fast cannot even read a file. An ordinary computer beside it,
 # the [*host*](../docs/glossary.md), has to feed it. If there is a TPU, or if `TPU_NAME`
 # is set in the environment, this kit starts it with
-# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system).
-# From then on, TensorFlow lists the cores as [logical devices](../docs/glossary.md).
+# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system),
+# and TensorFlow then lists its cores as [logical devices](../docs/glossary.md).
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -123,40 +122,14 @@ if global_batch > lab.train_images:
 # %% [markdown]
 # On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
-# does on GPUs. Without a TPU, the kit splits your processor into logical devices, and
-# `MirroredStrategy` takes them as cores. With $n$ cores and $b$ images per core, the
-# [global batch](../docs/glossary.md) has $B = n b$ images.
+# does on GPUs and on our simulated cores. With $n$ cores and $b$ images per core, the
+# [global batch](../docs/glossary.md) has $B = n b$ images. Even the arithmetic differs:
+# by default, a TPU rounds both factors of a matrix product to
+# [*bfloat16*](../docs/glossary.md) ([Cloud TPU,
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)), as you will do yourself in [lab
+# 08](08_faster.ipynb).
 
 # %% [markdown]
-# Even the arithmetic differs. By default, a TPU rounds both factors of a matrix product
-# to [*bfloat16*](../docs/glossary.md), which has the range of float32 but 8 significant
-# bits instead of 24. It adds up the products in float32 ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)).
-#
-# **Question.** In a product of two rounded 128x128 matrices, each element is a sum of 128
-# products that are slightly wrong. By how many percent will a typical element be wrong?
-# And how far can you count in whole numbers before bfloat16 changes one?
-
-# %%
-def rounded(numbers):
-    """Round to bfloat16, as a TPU rounds the factors of a matrix product."""
-    return tensorflow.cast(tensorflow.cast(numbers, "bfloat16"), "float32")
-
-drawn = numpy.random.default_rng(lab.seed).normal(size=(2, 128, 128)).astype("float32")
-exact, coarse = drawn[0] @ drawn[1], rounded(drawn[0]) @ rounded(drawn[1])
-error = 100 * float(abs(coarse - exact).numpy().mean() / abs(exact).mean())
-whole = numpy.arange(1000, dtype="float32")
-changed = numpy.flatnonzero(rounded(whole) != whole)
-print(f"Typical error of an element of the product: {error:.2f}%")
-print(f"The first whole number that bfloat16 changes: {changed[0]}")
-
-# %% [markdown]
-# With 8 significant bits, you cannot even count to 257: it becomes 256. And yet a typical
-# element is wrong by only a fraction of a percent. Rounding changes each factor by at
-# most $2^{-8} \approx 0.4\%$. The errors of the 128 products have both signs, so many of
-# them cancel. The same is true of the products themselves. So a longer sum has a larger
-# error, but hardly a larger error in percent.
-#
 # ### The training that we rebuild
 #
 # The training comes from [the MNIST example of
@@ -196,13 +169,12 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
 # to record a graph. You can watch that on any device.
 #
-# **Question.** In the loop below, TensorFlow meets three kinds of arguments:
+# **Question.** In the loop below, TensorFlow meets three kinds of arguments. How many
+# traces does each of them need?
 #
 # - `total` gets tensors of the lengths 128, 128, 128 and 100;
 # - `count_up` gets the Python numbers 10, 10, 9 and 8;
 # - `count_up` gets the same four numbers as tensors.
-#
-# How many traces does each of the three need?
 
 # %%
 traced = []
@@ -229,10 +201,8 @@ print(f"Traces for the tensors 10, 10, 9, 8: {traced.count('tensor')}")
 # A new shape needs a new trace. So does a new Python number, because it becomes a part of
 # the program. A tensor is data instead, and one program works for all its values.
 #
-# After the trace, XLA compiles the graph, which it can also do for your processor.
-#
-# **Question.** The next cell classifies batches of 128, 128, 100 and 100 images with our
-# network. Which of them will take long?
+# **Question.** XLA can also compile for your processor. The next cell classifies batches
+# of 128, 128, 100 and 100 images with our network. Which of them will take long?
 
 # %%
 compiled = tensorflow.function(models.small_cnn(), jit_compile=True)
@@ -242,15 +212,13 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# A batch of 100 images means less work than a batch of 128, and still the first batch of
-# 100 takes long, because it needs a new program. So all batches should have the same
-# size.
+# The first batch of 100 means less work than a batch of 128, and still takes long, because
+# it needs a new program. So all batches should have the same size.
 #
 # ### A shard for every core
 #
-# Where do the last images of an epoch go, then? If seven images are left for eight cores,
-# one core gets none. In training we therefore drop the remainder, so that an epoch of $N$
-# images has
+# Where do the last images of an epoch go, then? In training we drop them, so that an epoch
+# of $N$ images has
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
@@ -300,8 +268,7 @@ def for_all_cores(strategy, data, rows):
 # %% [markdown]
 # The first line of `of_one_core` does, because it picks the rows of this core. If two
 # cores picked the same rows, no error would tell you. So we send the numbers of the
-# images instead of the images, and look at what each core really receives in the last
-# step.
+# images instead of the images, and look at what each core receives in the last step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -321,8 +288,8 @@ for core in range(cores):
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
 #
 # [`compute_average_loss`](https://www.tensorflow.org/api_docs/python/tf/nn/compute_average_loss)
-# divides by $n b = B$, because all cores have whole batches. Then `apply` adds up the
-# gradients of all cores before it changes the weights.
+# divides by $B$, because all cores have whole batches. Then `apply` adds up the gradients
+# of all cores before it changes the weights.
 
 # %%
 loss_of = SparseCategoricalCrossentropy(from_logits=True, reduction="none")
@@ -339,9 +306,9 @@ def core_step(model, optimizer, images, labels):
 # %% [markdown]
 # The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
 # where $\eta_1$ is the rate of one core ([Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677)). In part 3, one call makes many steps, so the
-# images come in *blocks*: a block holds the images of several steps for every core, and
-# `one_step` makes step `i` of a block.
+# 2017](https://arxiv.org/abs/1706.02677)). The images come in *blocks*, for a reason that
+# part 3 explains: a block holds the images of several steps for every core, and `one_step`
+# makes step `i` of a block.
 
 # %%
 def new_training(strategy):
@@ -383,33 +350,31 @@ def new_training(strategy):
 #
 # $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
 #
-# multiplications forward, and at most twice as many backward, for two gradients. For a
-# core's 128 images these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill
-# 93 ms, a round would have to take 8 µs. In that time a chip's clock ticks thousands of
-# times, and a round should need about one tick. (Ten channels cannot keep all multipliers
-# busy, but even 100 times as many rounds would not fill the 93 ms.) So most of this time
-# must have gone elsewhere: into Python, new batches, tests or compiling.
+# multiplications forward, and at most twice as many backward. For a core's 128 images
+# these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill 93 ms, a round
+# would have to take 8 µs, in which a chip's clock ticks thousands of times. But a round
+# should need about one tick. Even if few of the multipliers are busy, and there are 100
+# times as many rounds, they do not fill the 93 ms.
 #
 # </details>
 
 # %% [markdown]
-# What else takes time? Between two steps, for example, a fast device sits idle while the
-# host gathers images and calls the next step. Suppose that a step takes $s$ seconds on the
-# device, and that each call costs another $c$ seconds on the host, however many steps it
-# contains. If each call makes $k$ steps with a global batch of $B$ images, the throughput
-# is
+# What else takes time? A fast device sits idle, for example, while the host gathers
+# images and calls the next step. Suppose that a step takes $s$ seconds on the device, and
+# that each call costs another $c$ seconds on the host, however many steps it contains. If
+# each call makes $k$ steps with a global batch of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
 # because $k$ steps share the cost of a call. So you put a loop over many steps *inside* a
-# `tf.function`, which Keras' `fit` does with
+# `tf.function`, as Keras' `fit` does with
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
 # The last call of an epoch needs care. If an epoch has 29 steps and a call makes 10, nine
-# are left for the third call, and part 2 showed what a block of a new shape would cost.
-# So we fill the block up with copies of its first steps, and tell the program to stop
-# before the copies.
+# are left for the third call, and a block of a new shape would need a new program. So we
+# fill the block up with copies of its first steps, and tell the program to stop before
+# the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -493,8 +458,8 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # ### The test must not lose an image
 #
 # A test has no next epoch that brings back a dropped image. So its last batch is *filled
-# up* with images that have already been classified, and afterwards the additional answers
-# are cut off.
+# up* with images that have already been classified, and the additional answers are cut off
+# afterwards.
 
 # %%
 def predict(images):
@@ -565,8 +530,7 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
 # The losses differ, because every core has its own images. But not a single weight
-# differs, because every core changes the same weights by the same sum of gradients. If
-# one core's loss stays far above the others, there is probably a mistake in its input.
+# differs, because every core changes the same weights by the same sum of gradients.
 
 # %% [markdown]
 # ### All epochs
@@ -667,15 +631,23 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # alone may explain them. Long calls help most if steps are short, because then the cost
 # $c$ of a call is a large part of $c + s$; try `batch_size=16`.
 #
-# What held up the chips, then? Divide your global batch by your images per second: the
-# result is the length of your step, in which one processor does the arithmetic of all
-# eight cores. Compare it with the 93 ms only roughly: those were for 1,024 images, and
-# include tests. But whether your step is shorter or longer, arithmetic can fill only a
-# small part of the 93 ms, by the estimate at the start of this part. So the chips must
-# have spent most of their time waiting. Long calls remove the waiting that Python causes.
-# On a TPU, $s$ should be much smaller than here, so that the same $c$ would weigh more.
+# ### What held up the chips?
+#
+# Now you can put a number of your own beside the 93 ms: the length of your step. Without a
+# TPU, one processor did the arithmetic of all cores in this time.
+
+# %%
+step_ms, notebook_step_ms = 1000 * global_batch / speed, 1000 * 269 / (50 * 58)
+print(f"Your step: {step_ms:.1f} ms for {global_batch:,} images")
+print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images")
 
 # %% [markdown]
+# The notebook's step includes tests, so the comparison is rough. But whichever step is
+# longer, arithmetic cannot explain the 93 ms: by the estimate above, it fills only a small
+# part of them. So the chips must have spent most of their time waiting. Long calls remove
+# the waiting that Python causes. On a TPU, $s$ should be much smaller than here, so that
+# the same $c$ would weigh more.
+#
 # So the idea of lab 06 stays, down to each core's share of the loss. The program around
 # it changes: it is compiled for fixed shapes, so batches and blocks have one size, and it
 # must not wait for Python, so one call makes many steps. You may pause here.
@@ -683,14 +655,15 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# In part 2, a single line gave each core its own images, and no error would have told you
-# about a mistake in it. With a strategy, such decisions are yours, because you write the
-# program of *one core*. Now you write the program of *one big device* instead, and only
-# say how its arrays are cut. The devices form a [*mesh*](../docs/glossary.md), a grid
-# whose axes have names, such as 2 x 4 devices along `data` and `model`. A
-# [*spec*](../docs/glossary.md) gives each axis of an array the name of a mesh axis, or
-# None. From this alone, XLA works out what each device computes, and inserts the messages
-# between devices.
+# With a strategy you write the program of *one core*, so the division is your work. In
+# part 2, a single line gave each core its own images, and no error would have told you
+# about a mistake in it. There is another way: you write the program of *one big device*,
+# and only say how its arrays are cut.
+#
+# For this, the devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
+# names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
+# gives each axis of an array the name of a mesh axis, or None. From this alone, XLA works
+# out what each device computes, and inserts the messages between devices.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
@@ -698,8 +671,7 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # In Keras this is [`keras.distribution`](https://keras.io/api/distribution/), which needs
 # the JAX backend. So the cells below send their work to a separate process, where
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. They are simulated, but the compiled program, its messages and the bytes
-# on each device are real.
+# eight devices. The devices are simulated, but the program and its messages are real.
 
 # %% [markdown]
 # ### Exercise 7.2: what does a device hold?
@@ -767,11 +739,11 @@ shard_of = check("7.2", shard_of)
 # %% [markdown]
 # ### Cut the weights as well
 #
-# A strategy cuts only the batch. On a mesh, you can cut the weights as well, and the
-# training step stays as it is. Our example is a dense network, 784 → 1,024 → 10, with a
-# batch of 1,024 images of noise. First, eight devices cut only the batch, which is called
-# [*data parallel*](../docs/glossary.md). Then a mesh of 2 x 4 also cuts the first layer
-# by columns and the second by rows. A training on one device shows the right result.
+# Our example is a dense network, 784 → 1,024 → 10, with a batch of 1,024 images of noise.
+# First, eight devices cut only the batch, as a strategy does ([*data
+# parallel*](../docs/glossary.md)). Then a mesh of 2 x 4 also cuts the weights: the first
+# layer by columns, and the second by rows. A training on one device shows the right
+# result.
 
 # %%
 layouts = {
@@ -815,7 +787,7 @@ card.outcome("all_reduces_data_parallel", reduces)
 # rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
 # packed the gradients of all four arrays, and the loss, into one message. The losses of
 # three steps agree in all layouts up to rounding, and so do the gradients, because the
-# second and third loss depend on the updates before them.
+# later losses depend on the updates before them.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 
@@ -853,7 +825,7 @@ for name, one in found.items():
 
 # %% [markdown]
 # On the 2 x 4 mesh, the second matrix is cut by rows, so each device computes only a part
-# of every sum in the network's *outputs*, and the first message adds up these parts. The
+# of every sum in the network's *outputs*. The first message adds up these parts. The
 # second adds up gradients over the two rows of the mesh, and contains only the quarter
 # that a device needs.
 #
@@ -872,8 +844,8 @@ for name, one in found.items():
 # ### Does the compiler change the result?
 #
 # For the dense network, one message was enough. Now take the convolutional network again,
-# data parallel on eight devices. It also has batch normalisation, whose means depend on
-# the images of the batch.
+# data parallel on eight devices. It has batch normalisation, whose means depend on all
+# images of the batch.
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -903,72 +875,11 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # where $x_i$ is the channel's average over all positions of image $i$, so the devices
 # have to exchange their sums within the step. With the strategy above, each core used the
-# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
-# 05](05_many_gpus_fit.ipynb)).
+# mean of its own $b$ images instead ([lab 05](05_many_gpus_fit.ipynb)).
 #
 # Can the compiler divide the work, then? It can, and it sends more messages rather than
 # change the result. With a strategy, the result can depend on the number of cores. A mesh
-# changes only where the numbers are computed, and they stay the same up to rounding.
-
-# %% [markdown]
-# ## Going deeper: cut everything into eight parts
-#
-# On the 2 x 4 mesh, each matrix is still stored twice. *Fully sharded* also cuts the
-# weights along `data`, like the batch, so that no device has a whole matrix to multiply
-# its images with.
-
-# %%
-eighths = {"mesh": {"data": 8}, "weights": {
-    "hidden/kernel": ("data", None), "hidden/bias": ("data",),
-    "classes/kernel": ("data", None)}}
-with no_hang("the work on JAX"):
-    sharded = mesh_on_jax.compare(
-        {"fully sharded": eighths}, "mlp", batch=1024, steps=3, seed=lab.seed
-    )["fully sharded"]
-percent = 100 * sharded["bytes"][0] / found["one device"]["bytes"][0]
-losses_seen = ", ".join(f"{loss:.5f}" for loss in sharded["losses"])
-print(f"fully sharded: {sharded['bytes'][0]:,} bytes of weights on a device, ", end="")
-print(f"{percent:.1f}%")
-print(f"    messages {sharded['collectives']}; losses {losses_seen}")
-for message in sharded["messages"]:
-    print(f"fully sharded: {message['kind']} of {message['arrays']} arrays, "
-          f"{message['bytes']:,} bytes")
-
-# %% [markdown]
-# Each device fetches the other seven eighths with all-gathers, so it pays for memory with
-# messages. It needs the sum of the gradients only for its eighth, but XLA sends whole
-# gradients here. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
-# [lab 09](09_many_machines.ipynb).
-#
-# You meet both ways to cut weights again in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
-# [*tensor parallelism*](../docs/glossary.md)
-# ([Megatron-LM](https://arxiv.org/abs/1909.08053)), and fully sharded as stage 3 of
-# [ZeRO](https://arxiv.org/abs/1910.02054).
-
-# %% [markdown]
-# <details><summary>If you know PyTorch/XLA</summary>
-#
-# With `torch_xla.launch`, as in the MNIST example, each core gets a process or a thread
-# that runs the whole training. Here one process describes the work of all cores. The table
-# follows that example and the [API
-# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8.
-# (Part 4 corresponds to PyTorch/XLA's [SPMD
-# mode](https://docs.pytorch.org/xla/release/r2.8/perf/spmd_basic.html).)
-#
-# | PyTorch/XLA | here |
-# |---|---|
-# | `torch_xla.launch`: a process or thread per core | `strategy.run`: one program, a copy per core |
-# | `runtime.global_ordinal()` | `replica_id_in_sync_group` |
-# | `DistributedSampler` with `drop_last` | `core_indices` |
-# | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
-# | `batches_per_execution` of its loader | `steps_per_call` |
-# | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
-# | `torch_xla.sync`: runs the recorded operations | a `tf.function` returns |
-# | `xm.rendezvous`: all cores' programs wait for each other | not needed: one process |
-# | `loss.item()`: waits for the device | `losses.numpy()` |
-# | `met.metrics_report()`: counts compilations | `len(traced)` |
-#
-# </details>
+# changes only where the numbers are computed.
 
 # %% [markdown]
 # ## Quiz
@@ -1015,9 +926,66 @@ session.finish()
 #
 # The two numbers belong to MNIST's handwritten digits, where most pixels are black. They
 # were copied along with the code. Training works all the same, because the first
-# convolution can learn to shift and scale its inputs. To see what the copy costs, set the
-# parameters `pixel_mean` and `pixel_deviation` to `x_train.mean() / 255` and
-# `x_train.std() / 255`.
+# convolution can learn to shift and scale its inputs. To see what the copy costs, set
+# `pixel_mean` and `pixel_deviation` to `x_train.mean() / 255` and `x_train.std() / 255`.
+#
+# </details>
+
+# %% [markdown]
+# ## Going further: cut everything into eight parts
+#
+# On the 2 x 4 mesh, each matrix is still stored twice. *Fully sharded* also cuts the
+# weights along `data`, like the batch, so that no device has a whole matrix to multiply
+# its images with.
+
+# %%
+eighths = {"mesh": {"data": 8}, "weights": {
+    "hidden/kernel": ("data", None), "hidden/bias": ("data",),
+    "classes/kernel": ("data", None)}}
+with no_hang("the work on JAX"):
+    sharded = mesh_on_jax.compare(
+        {"fully sharded": eighths}, "mlp", batch=1024, steps=3, seed=lab.seed
+    )["fully sharded"]
+percent = 100 * sharded["bytes"][0] / found["one device"]["bytes"][0]
+losses_seen = ", ".join(f"{loss:.5f}" for loss in sharded["losses"])
+print(f"fully sharded: {sharded['bytes'][0]:,} bytes of weights on a device, ", end="")
+print(f"{percent:.1f}%")
+print(f"    messages {sharded['collectives']}; losses {losses_seen}")
+for message in sharded["messages"]:
+    print(f"fully sharded: {message['kind']} of {message['arrays']} arrays, "
+          f"{message['bytes']:,} bytes")
+
+# %% [markdown]
+# Each device fetches the other seven eighths with all-gathers, so it pays for memory with
+# messages. It needs the sum of the gradients only for its eighth, but XLA sends whole
+# gradients here. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
+# [lab 09](09_many_machines.ipynb).
+#
+# You meet both ways to cut weights again in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
+# [*tensor parallelism*](../docs/glossary.md)
+# ([Megatron-LM](https://arxiv.org/abs/1909.08053)), and fully sharded as stage 3 of
+# [ZeRO](https://arxiv.org/abs/1910.02054).
+
+# %% [markdown]
+# <details><summary>If you know PyTorch/XLA</summary>
+#
+# With `torch_xla.launch`, each core gets a process or a thread that runs the whole
+# training. Here one process describes the work of all cores. The table follows the MNIST
+# example and the [API
+# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8.
+# Part 4 corresponds to PyTorch/XLA's [SPMD
+# mode](https://docs.pytorch.org/xla/release/r2.8/perf/spmd_basic.html).
+#
+# | PyTorch/XLA | here |
+# |---|---|
+# | `torch_xla.launch`: a process or thread per core | `strategy.run`: one program, a copy per core |
+# | `runtime.global_ordinal()` | `replica_id_in_sync_group` |
+# | `DistributedSampler` with `drop_last` | `core_indices` |
+# | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
+# | `batches_per_execution` of its loader | `steps_per_call` |
+# | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
+# | `torch_xla.sync`: runs the recorded operations | a `tf.function` returns |
+# | `met.metrics_report()`: counts compilations | `len(traced)` |
 #
 # </details>
 
