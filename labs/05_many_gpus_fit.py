@@ -116,9 +116,9 @@ print(f"Replicas: {strategy.num_replicas_in_sync}")
 # %% [markdown]
 # <details><summary>If you know PyTorch</summary>
 #
-# The idea is the same as in
+# Compared with
 # [`DistributedDataParallel`](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
-# (DDP), but the work is divided differently:
+# (DDP), the same work is divided differently:
 #
 # | PyTorch with DDP | here |
 # |---|---|
@@ -341,8 +341,8 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # How much of a step is communication? The next cell lets all replicas add up arrays as
-# large as the gradients. Simulated replicas have no link between them, so there you
-# measure only the time to add and copy in memory.
+# large as the gradients. (Simulated replicas only add and copy in memory, because there is
+# no link between them.)
 
 # %%
 @tensorflow.function
@@ -630,10 +630,10 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # As for the warm-up: in a run of ours on two processor cores, two of the three runs at the
 # highest rate ended as guesses without it, but none of them did with it.
 #
-# How far does the rule reach? With a warm-up, [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677) found that it held on ImageNet up to a batch of
-# 8,192. [Shallue et al. 2019](https://arxiv.org/abs/1811.03600), however, tuned the rate
-# for every batch size on several tasks, and found no simple rule for all of them.
+# Larger experiments do not agree either: with a warm-up, [Goyal et al.
+# 2017](https://arxiv.org/abs/1706.02677) found that the rule held on ImageNet up to a
+# batch of 8,192, but [Shallue et al. 2019](https://arxiv.org/abs/1811.03600) found no
+# simple rule for all of their tasks.
 
 # %% [markdown]
 # ## 4. Do several devices train the same network as one?
@@ -838,9 +838,8 @@ for left in (4, 3, 1):
 # %% [markdown]
 # ### Can one device stand for many?
 #
-# In part 3, one device computed the shares of a large batch one after the other. Does it
-# end with the same weights as several replicas, which compute their shares at the same
-# time?
+# In part 3, one device computed the shares of a large batch one after the other. Would
+# several replicas, which compute them at the same time, end with the same weights?
 #
 # **Predict:** are the trained weights the same, even with ordinary batch normalisation?
 
