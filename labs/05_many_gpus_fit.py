@@ -626,7 +626,8 @@ print(f"Best rate of batch {large} over that of {small}: {ratio:.1f}, by the lin
 # best rates say less, because other rates are often just as good, and because we tried
 # none above the linear rule. *Going deeper*, at the end, tests the rule on single steps
 # instead.
-#
+
+# %% [markdown]
 # As for the warm-up: in a run of ours on two processor cores, two of the three runs at the
 # highest rate ended as guesses without it, but none of them did with it.
 #
