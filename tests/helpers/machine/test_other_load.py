@@ -55,7 +55,8 @@ def test_what_this_process_starts_is_its_own_also_when_it_has_ended():
     during = other_load.reading()
     process.wait()
     now = other_load.reading()
-    assert before.own + 0.1 < during.own <= now.own + 0.02
+    # On a busy machine they get a core for a part of their time.
+    assert before.own + 0.05 < during.own <= now.own + 0.02
 
 
 def test_a_reading_costs_nothing_that_anybody_notices():
