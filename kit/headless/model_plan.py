@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from helpers.errors import LabError
 from helpers.lab_11.plans import planner
-from helpers.lab_11.plans.published_trainings import RANGE_SOURCE, UTILISATIONS, trainings
+from helpers.lab_11.plans.published_trainings import MFUS, RANGE_SOURCE, trainings
 from kit.headless.plan import gbit
 
 BYTES = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(G|T)(i?)B", re.IGNORECASE)
@@ -44,7 +44,7 @@ def plan_for(
     Returns
     -------
     dict
-        `model`, `settings`, `utilisation` (a range), its `sources`, `device_hours` and
+        `model`, `settings`, `mfus` (a range), its `sources`, `device_hours` and
         `dollars` (low, middle, high), and `plans`, as `planner.plans` returns them.
 
     Raises
@@ -71,13 +71,13 @@ def plan_for(
         across_bytes_per_second=of_link,
         machine_devices=machine_devices,
     )
-    rows = planner.plans(model, cluster, UTILISATIONS)
+    rows = planner.plans(model, cluster, MFUS)
     refuse_none(name, model, cluster, rows)
     hours = [24 * days * devices for days in rows[0]["training_days"]]
     return {
         "model": {"name": name, "title": training.title} | vars(model),
         "settings": {"device": kind} | vars(cluster) | {"price": price},
-        "utilisation": list(UTILISATIONS),
+        "mfus": list(MFUS),
         "sources": [RANGE_SOURCE],
         "device_hours": hours,
         "dollars": [price * one for one in hours],
@@ -127,7 +127,7 @@ def lines(planned: dict) -> list[str]:
     shares = best["mfu"]
     across_gbit = settings["across_bytes_per_second"] * 8e-9
     hours, dollars = planned["device_hours"], planned["dollars"]
-    assumed_low, assumed_high = planned["utilisation"]
+    assumed_low, assumed_high = planned["mfus"]
     billion_tokens = model["training_tokens"] / 1e9
     titles = ", ".join(source["title"] for source in planned["sources"])
     return [
@@ -146,8 +146,8 @@ def lines(planned: dict) -> list[str]:
         f"{settings['price']:g} per device hour",
         *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
         *_others("do not fit", too_large, lambda row: row["reason"]),
-        f"Assumed: while it computes, a device reaches {assumed_low:.2f} to "
-        f"{assumed_high:.2f} of its peak, as in {titles}; --json has its address.",
+        f"Assumed: with a perfect network, the fastest plan has an MFU of "
+        f"{assumed_low:.2f} to {assumed_high:.2f}, as in {titles}; --json has its address.",
         f"Assumed: {settings['machine_devices']} devices in a machine at "
         f"{settings['inside_bytes_per_second'] * 8e-9:,.0f} Gbit/s, "
         f"{'with' if model['flash_attention'] else 'without'} FlashAttention.",

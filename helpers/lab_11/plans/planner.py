@@ -4,6 +4,10 @@ Weights, gradients and optimizer are those of mixed precision with Adam, as in e
 11.1. Activations are those of Korthikanti et al. (2022), arXiv 2205.05198, with their
 sequence parallelism. Left out are latencies, operations of attention beyond 6 P D, and
 memory that libraries keep for themselves.
+
+An MFU is measured end to end, so it contains bubbles, messages and recomputation. That is
+why the sum of a plan's parts only compares plans, while an MFU says how long a training
+takes: adding the parts to a time computed from an MFU would count them twice.
 """
 
 import math
@@ -16,6 +20,9 @@ WEIGHT_BYTES, GRADIENT_BYTES, OPTIMIZER_BYTES = 2, 2, 12  # for each parameter
 STAGES = (0, 1, 2, 3)  # of ZeRO: shards nothing, the optimizer, and gradients, and weights
 SEQUENCES = (1, 2, 4, 8)  # in a micro-batch
 DAY_SECONDS = 86_400
+# The share of its peak that a device reaches while it computes. It is assumed, and decides
+# only how much the messages weigh where plans are compared.
+UTILISATION = 0.5
 
 
 @dataclass(frozen=True)
@@ -193,58 +200,74 @@ def _divisors(number, most):
 
 
 def plans(
-    model: Model, cluster: Cluster, utilisations: tuple[float, float]
+    model: Model, cluster: Cluster, mfus: tuple[float, float]
 ) -> list[dict[str, Any]]:
     """All plans with their memory and time: the fastest that fits comes first.
+
+    Trainings that reach such an MFU have well-chosen plans and fast links. So it is given
+    to the plan that would be the fastest if messages between machines took no time. All
+    others take longer in proportion to `seconds_of`.
 
     Parameters
     ----------
     model : Model
     cluster : Cluster
-    utilisations : tuple of float
-        The range of the share of its peak that a device reaches while it computes.
+    mfus : tuple of float
+        The range of the MFU: the share of the peak which 6 P D operations make of a
+        training with a well-chosen plan and fast links.
 
     Returns
     -------
     list of dict
         `plan`, `fits`, `reason` (empty if it fits), `memory` and its sum `memory_bytes`,
         `step` (parts in seconds, in the middle of the range), `step_seconds` and
-        `training_days` (each as low, middle, high), and `mfu`, the share of the peak which
-        6 P D operations make of a step (low, middle, high). Of plans that differ in their
-        micro-batches alone, it is the fastest that fits, else the smallest.
+        `training_days` (each as low, middle, high), and `mfu` of this plan (low, middle,
+        high). Of plans that differ in their micro-batches alone, it is the fastest that
+        fits, else the smallest.
     """
-    low, high = utilisations
     found: dict[tuple, dict] = {}
+    references = {}  # by whether plans fit: the shortest step with a perfect network
+    perfect = replace(cluster, across_bytes_per_second=math.inf)
     for plan in candidates(model, cluster):
         memory = memory_of(model, plan)
         memory_bytes = sum(memory.values())
         largest = max(memory, key=lambda name: memory[name])
         fits = memory_bytes <= cluster.memory_bytes
-        steps = [
-            seconds_of(model, cluster, plan, share)
-            for share in (high, math.sqrt(low * high), low)
-        ]
-        seconds = tuple(sum(step.values()) for step in steps)
-        operations = 6 * model.parameters * model.batch_tokens / cluster.devices
-        peak = cluster.peak_operations_per_second
+        shortest = sum(seconds_of(model, perfect, plan, UTILISATION).values())
+        references[fits] = min(references.get(fits, math.inf), shortest)
         row = {
             "plan": plan,
             "fits": fits,
             "reason": "" if fits else _reason(memory_bytes, largest, memory[largest]),
             "memory": memory,
             "memory_bytes": memory_bytes,
-            "step": steps[1],
-            "step_seconds": seconds,
-            "training_days": tuple(
-                one * model.training_tokens / model.batch_tokens / DAY_SECONDS
-                for one in seconds
-            ),
-            "mfu": tuple(operations / one / peak for one in reversed(seconds)),
+            "step": seconds_of(model, cluster, plan, UTILISATION),
         }
         key = (plan.data, plan.tensor, plan.pipeline, plan.stage, plan.recomputes)
         if key not in found or _order(row) < _order(found[key]):
             found[key] = row
-    return sorted(found.values(), key=_order)
+    rows = sorted(found.values(), key=_order)
+    for row in rows:
+        reference = references[True] if True in references else references[False]
+        row |= _times(model, cluster, row["step"], mfus, reference)
+    return rows
+
+
+def _times(model, cluster, step, mfus, reference):
+    """A plan's times, from its parts and from those of the plan that reaches `mfus`."""
+    low, high = mfus
+    peak = cluster.devices * cluster.peak_operations_per_second
+    at_peak = 6 * model.parameters * model.batch_tokens / peak
+    total = sum(step.values())
+    reached = tuple(mfu * reference / total for mfu in (low, math.sqrt(low * high), high))
+    seconds = tuple(at_peak / mfu for mfu in reversed(reached))
+    steps = model.training_tokens / model.batch_tokens
+    return {
+        "step": {name: part * seconds[1] / total for name, part in step.items()},
+        "step_seconds": seconds,
+        "training_days": tuple(one * steps / DAY_SECONDS for one in seconds),
+        "mfu": reached,
+    }
 
 
 def _order(row):
@@ -253,7 +276,7 @@ def _order(row):
         return True, row["memory_bytes"]
     # Of equally fast plans, the one with the simplest messages.
     simple = plan.stage == 3, plan.pipeline, plan.stage, plan.tensor, plan.sequences
-    return False, round(row["step_seconds"][1], 6), *simple
+    return False, round(sum(row["step"].values()), 6), *simple
 
 
 def _reason(memory_bytes, largest, largest_bytes):
@@ -263,10 +286,10 @@ def _reason(memory_bytes, largest, largest_bytes):
 
 
 def fastest(
-    model: Model, cluster: Cluster, utilisations: tuple[float, float]
+    model: Model, cluster: Cluster, mfus: tuple[float, float]
 ) -> dict[str, Any] | None:
     """The first of `plans`; None where none fits."""
-    rows = plans(model, cluster, utilisations)
+    rows = plans(model, cluster, mfus)
     return rows[0] if rows and rows[0]["fits"] else None
 
 

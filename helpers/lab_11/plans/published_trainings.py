@@ -12,11 +12,10 @@ from helpers.errors import LabError
 from helpers.lab_11.plans import planner
 
 FILE = Path(__file__).with_name("published.toml")
-# The share of its peak that a device reaches: model operations utilisations in table 3 of
-# Chowdhery et al. (2022). The lowest is that of GPT-3, the highest that of PaLM; Gopher and
-# MT-NLG lie between them. Read again in reviews of the paper. PaLM's counts operations of
-# attention, too.
-UTILISATIONS = 0.213, 0.462
+# MFUs, end to end, in table 3 of Chowdhery et al. (2022). The lowest is that of GPT-3, the
+# highest that of PaLM; Gopher and MT-NLG lie between them. Read again in reviews of the
+# paper. PaLM's counts operations of attention, too.
+MFUS = 0.213, 0.462
 RANGE_SOURCE = {
     "title": "table 3 of Chowdhery et al., PaLM",
     "year": 2022,
@@ -74,7 +73,9 @@ def _training(name, entry, kinds):
 
 
 def forecasts() -> list[dict[str, Any]]:
-    """Forecast the trainings from 2023 on.
+    """Forecast the trainings from 2023 on: 6 P D operations at an MFU of `MFUS`.
+
+    An MFU contains bubbles, messages and recomputation, so nothing is added for them.
 
     Returns
     -------
@@ -89,24 +90,15 @@ def _forecast(training):
     model, cluster, days = training.model, training.cluster, training.days
     peak = cluster.devices * cluster.peak_operations_per_second
     operations = 6 * model.parameters * model.training_tokens
-    low, high = _days(model, cluster, UTILISATIONS)
+    peak_days = operations / peak / planner.DAY_SECONDS
+    low, high = (peak_days / mfu for mfu in reversed(MFUS))
     return {
         "name": training.title,
         "days": days,
-        "peak_days": operations / peak / planner.DAY_SECONDS,
+        "peak_days": peak_days,
         "range": (low, high),
         "hit": low <= days <= high,
     }
-
-
-def _days(model, cluster, utilisations):
-    """Fewest and most days: at each end of the range by the plan that is fastest there."""
-    found = []
-    for share in reversed(utilisations):
-        best = planner.fastest(model, cluster, (share, share))
-        assert best is not None  # a test asks for each of them
-        found.append(best["training_days"][1])
-    return tuple(found)
 
 
 SETTINGS = ("model", "devices", "memory_gb", "link_gbit", "training_tokens")
@@ -124,7 +116,7 @@ def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     Returns
     -------
     list of dict
-        As `planner.plans`, with `UTILISATIONS`.
+        As `planner.plans`, with `MFUS`.
 
     Raises
     ------
@@ -154,7 +146,7 @@ def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
         across_bytes_per_second=1e9 / 8 * settings["link_gbit"],
     )
     model = replace(training.model, training_tokens=settings["training_tokens"])
-    return planner.plans(model, cluster, UTILISATIONS)
+    return planner.plans(model, cluster, MFUS)
 
 
 def in_words(rows: list[dict[str, Any]], shown: int = 4) -> list[str]:

@@ -43,7 +43,14 @@ def test_a_hit_lies_in_the_range_and_no_device_works_above_its_peak():
     for row in rows:
         low, high = row["range"]
         assert row["hit"] == (low <= row["days"] <= high)
-        assert row["peak_days"] < low < high
+        assert low * max(published_trainings.MFUS) == pytest.approx(row["peak_days"])
+        assert high * min(published_trainings.MFUS) == pytest.approx(row["peak_days"])
+
+
+def test_a_plan_fits_on_the_devices_of_each_scored_training():
+    for one in TRAININGS.values():
+        if one.used == "scored":
+            assert planner.fastest(one.model, one.cluster, published_trainings.MFUS)
 
 
 def test_what_if_plans_for_the_devices_that_were_asked_for():

@@ -30,7 +30,7 @@ def test_the_command_prints_the_fastest_plan_and_the_others_in_a_line_each():
     assert "Fastest plan that fits: data " in ended.stdout
     assert "other plans also fit:" in ended.stdout
     assert "GB, of which " in ended.stdout
-    assert "Assumed: while it computes, a device reaches" in ended.stdout
+    assert "Assumed: with a perfect network, the fastest plan has an MFU of" in ended.stdout
 
 
 def test_json_has_all_plans_and_the_sources_of_the_range():
