@@ -14,8 +14,7 @@
 # [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), every device held the whole
 # network. So how do people train such networks at all?
 #
-# Section 1 counts the bytes. Four methods save some of them, at a price that you predict
-# before you measure it:
+# Section 1 counts the bytes. Four methods save some of them, each at a price:
 #
 # | section | method | saves memory because it | price |
 # |---|---|---|---|
@@ -24,9 +23,7 @@
 # | 4 | tensor parallelism | splits each layer | messages in every layer |
 # | 5 | a pipeline | splits the chain of layers | idle time |
 #
-# In section 6 a planner adds up the prices, and you compare its forecasts with published
-# trainings. After a restart of the kernel, run the set-up again. Section 4 also needs
-# section 1.
+# You predict each price before you measure it. Section 6 then plans a training.
 
 # %% [markdown]
 # > **Limits.** Every network that is trained here fits on this machine. All bytes are real,
@@ -48,7 +45,7 @@ blocks: int = None  # sets the number of blocks in section 1, and of layers in s
 #
 # All workers compute on the CPU, because several processes would compete for the GPU. If
 # you are stuck, call `hint("11.1")` in a new cell, with the number of your exercise. Terms
-# are in the [glossary](../docs/glossary.md).
+# are in the [glossary](../docs/glossary.md). Section 4 also needs section 1.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -75,78 +72,73 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
-# Besides the *weights*, a training step keeps three kinds of values:
-#
-# - the *gradients*, one for each weight;
-# - the [*optimizer state*](../docs/glossary.md): with
-#   [Adam](https://arxiv.org/abs/1412.6980), two values for each weight;
-# - the [*activations*](../docs/glossary.md), which the forward pass (*forward* for short)
-#   computes and the backward pass (*backward*) needs again. Only they grow with the batch.
-
-# %% [markdown]
-# In float32, a value takes 4 bytes. In [mixed precision](https://arxiv.org/abs/1710.03740),
-# as we count it here, weights and gradients take only 2. Because rounding to 16 bits would
-# swallow small updates, the optimizer also keeps a [*master copy*](../docs/glossary.md) of
-# the weights in float32. (Keras works differently: in [lab 08](08_faster.ipynb), all stored
-# weights are float32.) Without activations, a network with $P$ weights, also called its
-# parameters, needs
+# Take a single weight of a network. In float32 it takes 4 bytes. To train it, we also keep
+# its *gradient*, with 4 bytes, and the [*optimizer state*](../docs/glossary.md):
+# [Adam](https://arxiv.org/abs/1412.6980) keeps two running averages, with 8 bytes. So a
+# network with $P$ weights, also called its *parameters*, needs $16 P$ bytes. In general it
+# needs
 #
 # $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
 #
-# where each $b$ is a number of bytes for one parameter. For Adam in float32,
-# $b_\text{weight} = b_\text{gradient} = 4$ and $b_\text{optimizer} = 2 \cdot 4$. A master
-# copy counts as part of the optimizer.
+# where each $b$ is a number of bytes for one parameter.
+
+# %% [markdown]
+# In [mixed precision](https://arxiv.org/abs/1710.03740), as we count it here, a weight and
+# its gradient take only 2 bytes each. But rounding to 16 bits would swallow small updates,
+# so the optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in
+# float32. This copy counts as part of the optimizer.
 #
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
-# The activations depend on the network. Networks that do not fit are mostly
+# The rest are [*activations*](../docs/glossary.md): values that the forward pass (*forward*
+# for short) computes, and that the backward pass (*backward*) needs again. Only they grow
+# with the batch.
+#
+# How many are there? Networks that do not fit are mostly
 # [transformers](https://arxiv.org/abs/1706.03762), so let us look inside one. It reads
 # *tokens*, which are words or pieces of words, and holds $h$ values for each. These pass
-# through a chain of equal *blocks* with two halves:
+# through a chain of equal *blocks*.
+
+# %% [markdown]
+# In a block, *attention* with its layers `query`, `key`, `value` and `output` mixes the
+# tokens. Then `up`, a ReLU and `down` treat each token by itself.
 #
-# - *Attention* mixes the tokens. For each token, `query` computes what it looks for, `key`
-#   what it offers, and `value` what it passes on. Several *heads* do this independently, and
-#   `output` combines them.
-# - Then `up`, a ReLU and `down` treat each token by itself.
-#
-# A *norm* rescales the values before each half, and each half adds its result to its input.
+# Take the layer `up`. It turns the $h$ values of a token into $4h$ values. As a dense
+# layer, it has a weight for each pair of an input and an output, which makes $4h^2$
+# weights. The table counts all steps of a block in this way:
 #
 # | step of a block | weights | values for each token |
 # |---|---|---|
-# | norm | $2h$ | $h$ |
+# | norm, which rescales the values | $2h$ | $h$ |
 # | `query`, `key`, `value` | $3h^2$ | $3h$ |
 # | attention | none | $h$ |
-# | `output`, and addition | $h^2$ | $h$ |
+# | `output`, and addition of the block's input | $h^2$ | $h$ |
 # | norm | $2h$ | $h$ |
 # | `up` | $4h^2$ | $4h$ |
 # | ReLU | none | $4h$ |
-# | `down`, and addition | $4h^2$ | $h$, the next block's input |
+# | `down`, and addition again | $4h^2$ | $h$, the next block's input |
 #
-# So a block has about $12h^2$ weights. Its *input* has $h$ values for each token, but its
-# *inside*, which is everything above the last row, has $15h$. These inputs and insides are
-# the activations that we count. (Attention also computes a factor for each pair of tokens,
-# but large trainings [need not store these factors](https://arxiv.org/abs/2205.14135).)
+# The weights add up to about $12h^2$.
 
 # %% [markdown]
-# In [data parallelism](../docs/glossary.md), eight devices keep the same $M$ bytes eight
-# times. [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)), avoids these copies in three *stages*:
+# The last row of the table is all that the next block gets, so its $h$ values for each token
+# are the *input* of a block. The rows above it, with $15h$ values for each token, are its
+# *inside*. (Attention also computes a factor for each pair of tokens, but these [need not
+# be stored](https://arxiv.org/abs/2205.14135).)
+
+# %% [markdown]
+# In [data parallelism](../docs/glossary.md), eight devices keep eight copies of the same $M$
+# bytes. [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
+# 2020](https://arxiv.org/abs/1910.02054)), splits them over the devices instead. *Stage* 1
+# splits the optimizer, stage 2 also the gradients, and stage 3 also the weights.
 #
-# | stage | split over the devices |
-# |---|---|
-# | 1 | the optimizer |
-# | 2 | the optimizer and the gradients |
-# | 3 | the optimizer, the gradients and the weights |
-#
-# The activations differ from device to device, so none of these stages splits them. But
+# The activations differ from device to device, so ZeRO cannot split them. But
 # *recomputation* (section 2) keeps only the inputs of the blocks. Backward computes one
 # inside after the other again, so there is never more than one in memory.
 
 # %% [markdown]
 # ### Exercise 11.1: memory_budget
-#
-# Will a training fit? Your function answers before anybody rents a GPU.
 #
 # **Write**
 # `memory_budget(parameters, blocks, precision, states, devices, stage, recompute)`, which
@@ -157,8 +149,8 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # - `blocks`: a list, perhaps empty, of pairs `(input_bytes, inside_bytes)`, for the batch
 #   of one device;
 # - `precision`: `"float32"` or `"mixed"`;
-# - `states`: the values that the optimizer keeps for each parameter, such as 0 for plain
-#   SGD and 2 for Adam;
+# - `states`: the values that the optimizer keeps for each parameter: 2 for Adam, 0 for
+#   plain SGD;
 # - `stage`: the stage of ZeRO, from 0 (nothing is split) to 3;
 # - `recompute`: True or False.
 #
@@ -261,13 +253,8 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # Can you trust such a budget? We train a small transformer in float32, which predicts each
-# word of a Reuters newswire from the words before it. The compiler
-# [XLA](https://openxla.org/xla) plans the memory of its step.
-#
-# **Predict:** (1) How many GB (of $10^9$ bytes) does a network with 7 billion parameters
-# need on one device, with Adam in mixed precision and without its activations? (2) In our
-# small network, what percentage of the bytes in the compiler's plan are activations and
-# other temporary arrays?
+# word of a Reuters newswire from the words before it, and compare your budget with the plan
+# of the compiler, [XLA](https://openxla.org/xla).
 
 # %%
 from helpers.data.reuters import reuters
@@ -281,6 +268,12 @@ session.note_data_source("Reuters", newswires.source, "Random words")
 counted_bytes = sum(map(sum, transformer_sizes.block_bytes(sizes)))
 print(f"{sizes.blocks} blocks with {transformer_sizes.parameters(sizes):,} parameters")
 print(f"Activations, by our count: {counted_bytes / 1e6:.2f} MB")
+
+# %% [markdown]
+# **Predict:** (1) How many GB (of $10^9$ bytes) does a network with 7 billion parameters
+# need on one device, with Adam in mixed precision and without its activations? (2) In our
+# small network, what percentage of the bytes in the compiler's plan are activations and
+# other temporary arrays?
 
 # %%
 my_memory_guess = {"gigabytes_of_7b": None, "activations_percent": None}  # change both
@@ -314,9 +307,8 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# By our count, each of the 7 billion parameters needs 16 bytes, in either precision. Mixed
-# precision saves time, and memory for activations, but it does not make $M$ smaller. If the
-# gradients stay in float32, it even makes $M$ larger: 18 bytes for each parameter.
+# Each of the 7 billion parameters needs 16 bytes, in either precision. Mixed precision saves
+# time, and memory for activations, but it does not make $M$ smaller.
 #
 # In the small network, only the activations are clearly off, because the compiler plans
 # arrays that we did not count. So leave some room in every budget.
@@ -325,20 +317,23 @@ if compiled:
 # ## 2. Compute it twice, or keep it?
 #
 # In Llama, the inside of a block is 16 times as large as its input. Does it have to stay in
-# memory? Backward needs the input of each layer, so a plain training step keeps them all.
-# [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the network into *segments* of
-# several layers, and keep only the input of each segment's first layer, a *checkpoint*
-# (which is not a file here). When backward reaches a segment, forward runs through it
-# again. This is [*recomputation*](../docs/glossary.md), or activation checkpointing.
+# memory?
+#
+# Look at a chain of twelve layers. Backward needs the input of each layer, so a plain step
+# keeps all twelve. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain
+# into *segments*, here three of four layers, and forward keeps only the input of each
+# segment's first layer, a *checkpoint*. When backward reaches a segment, forward runs
+# through it again to get the three other inputs. This is
+# [*recomputation*](../docs/glossary.md), or activation checkpointing.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# If $n$ layers, whose inputs take $c$ bytes each, are cut into $k$ equal segments, a step
-# holds all $k$ checkpoints and, for the segment in which backward is, its other $n / k - 1$
-# inputs. The *peak*, the largest number of bytes held at the same time, is
+# So the chain never holds more than $3 + 3 = 6$ inputs at the same time, instead of 12. With
+# $n$ layers in $k$ equal segments, it holds at most $k$ checkpoints and $n / k - 1$ other
+# inputs. If each takes $c$ bytes, this *peak* is
 #
-# $$ A(k) = c \left( k + \frac{n}{k} - 1 \right). $$
+# $$ A(k) = c \left( k + \frac{n}{k} - 1 \right) \quad\text{bytes.} $$
 #
 # It is lowest where its derivative $c\,(1 - n / k^2)$ is zero, at $k = \sqrt{n}$. So 100
 # equal layers need only 19 inputs at a time.
@@ -414,9 +409,8 @@ def segments(activation_bytes, budget):
 segments = check("11.2", segments)
 
 # %% [markdown]
-# [VGG-16](https://arxiv.org/abs/1409.1556) has 16 very unequal layers, because it halves
-# its images again and again. The formula would cut it into $\sqrt{16} = 4$ equal segments.
-# Does your search find something better?
+# [VGG-16](https://arxiv.org/abs/1409.1556) has 16 very unequal layers. The formula would
+# cut it into $\sqrt{16} = 4$ equal segments. Does your search find something better?
 #
 # **Question.** Which layer of the list below should not begin a segment?
 
@@ -436,16 +430,12 @@ for megabytes in (40, 26, 20, 18):
 
 # %% [markdown]
 # Layer 1 has the largest input, so it should not begin a segment. With cuts before layers 2
-# and 4, for example, this input is held only while backward is in the first segment. The
-# peak falls from 36.5 to 18.3 MB, so nearly twice as many images fit. Four equal segments
-# need 26.7 MB.
+# and 4, the peak falls from 36.5 to 18.3 MB, while four equal segments need 26.7 MB.
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) 64 equal dense
-# layers with a ReLU (at laptop scale), in equal segments. The decorator
-# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html) asks
-# for their recomputation, and the compiler tells us how many bytes a step then holds
-# besides its arguments and results.
+# layers (at laptop scale), and ask for recomputation with
+# [`jax.checkpoint`](https://docs.jax.dev/en/latest/_autosummary/jax.checkpoint.html).
 
 # %%
 from helpers.lab_11.recomputation import recompute_figures
@@ -454,10 +444,9 @@ from helpers.lab_11.recomputation import recompute_on_jax as recompute
 session.show_source(recompute.training_step)
 
 # %% [markdown]
-# And the time? If only multiplications count, backward takes twice as long as forward,
-# because it computes two gradients, for the weights and for the input. So a plain step
-# takes as long as three forward passes. Recomputation adds at most one more, the fourth,
-# which makes the step at most $4/3$ times as long.
+# And the time? Backward takes twice as long as forward, because it computes two gradients,
+# for the weights and for the input. So a plain step takes as long as three forward passes,
+# and recomputation adds at most a fourth: $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -504,17 +493,13 @@ if recomputed:
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
 # segment, the compiled loop also holds a copy of the weights and their gradient.
-#
-# **Question.** How far is your ratio of times from 4/3, and does the range of the
-# repetitions explain the difference?
 
 # %% [markdown]
 # ## 3. Share the optimizer
 #
-# In float32, Adam's state takes twice as many bytes as the weights, and in a [data
-# parallel](../docs/glossary.md) step, all [workers](../docs/glossary.md) compute the same
-# update from the same state. Can each of four workers keep only a quarter of it, without
-# changing a single bit of the result?
+# In a [data parallel](../docs/glossary.md) step, every [worker](../docs/glossary.md) keeps
+# all of Adam's state, and they all compute the same update from it. Can each of four
+# workers keep only a quarter of the state, without changing a single bit of the result?
 
 # %%
 from helpers.lab_11.sharding import sharded_training, zero, zero_figures
@@ -522,23 +507,22 @@ from helpers.lab_11.sharding import sharded_training, zero, zero_figures
 session.show_source(zero.adam)
 
 # %% [markdown]
-# Adam updates each weight on its own, so a worker that updates a quarter of the weights
-# needs the mean gradient of this quarter only. After the first phase of [lab
-# 09's](09_many_machines.ipynb) ring, [reduce-scatter](../docs/glossary.md), each worker has
-# the finished sum of one chunk. If it updates this chunk at once, the second phase,
-# [all-gather](../docs/glossary.md), can pass round new weights instead of gradients. This
-# is stage 1 of ZeRO.
+# Adam updates each weight on its own. So a worker that updates only the first quarter of
+# the weights needs only the first quarter of the state and of the mean gradient.
+#
+# The ring of [lab 09](09_many_machines.ipynb) has two phases. In
+# [reduce-scatter](../docs/glossary.md), the workers add up the gradient, until each has the
+# finished sum of one chunk. In [all-gather](../docs/glossary.md), they pass the finished
+# chunks round. We put the update between the two: each worker updates its own chunk, and
+# then all-gather passes round new weights instead of gradients. This is stage 1 of ZeRO.
 #
 # ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
-#
-# Each of $N$ workers keeps $8\,P / N$ bytes of Adam's state instead of $8\,P$. In each
-# phase, it sends $N - 1$ chunks of $4\,P / N$ bytes.
 
 # %% [markdown]
 # ### Exercise 11.3: the sharded step
 #
 # You begin with our ring of exercise 9.1, after which each worker updates all weights. Move
-# the update so that each worker needs only its part of the state.
+# the update.
 #
 # **Write** `sharded_step(weights, gradient, state, update, rank, workers, send, receive)`,
 # which makes one step and returns `(new_weights, new_state)`.
@@ -566,8 +550,8 @@ session.show_source(zero.adam)
 #   all wait at the same time.
 # - Each worker sends `2 (N - 1)` messages, even if they are empty. A single worker sends
 #   none.
-# - Do not modify `weights` or `gradient`. Keep nothing between two calls except in the
-#   state that you return, because two trainings may alternate.
+# - Do not modify `weights` or `gradient`. Two trainings may alternate, so keep nothing
+#   between two calls except in the state that you return.
 # - Each worker has its own copy of your function, and of everything that it uses from other
 #   cells.
 #
@@ -608,10 +592,9 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Processes that talk over TCP now make five steps in two ways, and both call your function.
-# With *ZeRO-1*, its `update` is Adam. With *data parallel*, its `update` returns the mean
-# gradient unchanged, so your function becomes a plain all-reduce. After it, each worker
-# updates all weights with Adam.
+# Processes that talk over TCP now make five steps in two ways. *ZeRO-1* is your function,
+# with Adam as its `update`. *Data parallel* uses your function as a plain all-reduce (its
+# `update` returns the mean gradient), after which each worker updates all weights.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
 # and how many MB of Adam's state does it keep? And after five steps, what is the largest
@@ -699,48 +682,49 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# Compare your figure with the formulas for the bytes of one of $N$ workers, where one pass
-# over all weights sends $s = 4\,P\,(N - 1) / N$:
+# Why does ZeRO-3 send half as much again? One pass over all weights, whether reduce-scatter
+# or all-gather, sends $s = 4\,P\,(N - 1) / N$ bytes from each of $N$ workers. ZeRO-3 needs
+# three passes, because it collects the weights twice:
 #
 # | | weights | gradients | Adam's state | sent in a step |
 # |---|---|---|---|---|
 # | data parallel | $4\,P$ | $4\,P$ | $8\,P$ | $2\,s$ |
 # | ZeRO-1 | $4\,P$ | $4\,P$ | $8\,P / N$ | $2\,s$ |
 # | ZeRO-2 | $4\,P$ | $4\,P / N$ | $8\,P / N$ | $2\,s$ |
-# | ZeRO-3 | $4\,P / N$ | $4\,P / N$ | $8\,P / N$ | $3\,s$, with a second all-gather |
+# | ZeRO-3 | $4\,P / N$ | $4\,P / N$ | $8\,P / N$ | $3\,s$ |
 #
-# ZeRO-2 and ZeRO-3 cut each layer into chunks of its own. So they add the gradients in
-# another order, and their weights may differ a little from data parallelism.
-#
-# You have now split everything that can be split without changing how a layer is computed.
-# This is a good place for a pause.
+# Both ZeRO-2 and ZeRO-3 cut each layer into chunks of its own. So they add the gradients in
+# another order, and their weights may differ a little. (This is a good place for a pause.)
 
 # %% [markdown]
 # ## 4. Share each layer
 #
-# ZeRO-3 splits the weights only to store them. To compute a layer, every worker still
-# collects all of its weights. With [*tensor parallelism*](../docs/glossary.md), a device
-# needs only its own part. A dense layer computes $y_j = \sum_i x_i \, W_{ij}$, so there are
-# two ways to split its matrix $W$:
+# ZeRO-3 only *stores* the weights in parts: to compute a layer, every worker still collects
+# all of them. With [*tensor parallelism*](../docs/glossary.md), a device needs only its own
+# part.
 #
-# - **By columns**, along $j$. A device needs all inputs $x_i$, and computes some of the
-#   outputs $y_j$ completely.
-# - **By rows**, along $i$. A device needs only some of the inputs, but gets only a *partial
-#   sum* of each output, and an [all-reduce](../docs/glossary.md) has to add up the partial
-#   sums of all devices.
+# Take a dense layer with four inputs and four outputs, and two devices. Its matrix can be
+# split in two ways:
+#
+# - **By columns.** A device with two columns needs all four inputs, and computes two of the
+#   outputs completely.
+# - **By rows.** A device with two rows needs only two of the inputs, but computes only a
+#   *partial sum* of each output. An [all-reduce](../docs/glossary.md) has to add up the
+#   partial sums.
 
 # %% [markdown]
-# The second half of a block is `down(relu(up(x)))`. The ReLU needs complete values: the
+# The second half of a block is `up`, a ReLU, and `down`. The ReLU needs complete values: the
 # partial sums 3 and -2 add up to 1, but after a ReLU on each device they would add up to 3.
-# In attention, each head uses columns of its own of `query`, `key` and `value`, and then
-# `output` combines the heads.
+#
+# In attention, several independent *heads* each use columns of their own of `query`, `key`
+# and `value`. Then `output` combines the heads.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
 
 # %% [markdown]
-# As in [lab 07](07_tpu_cores.ipynb), a compiler inserts the messages. Our devices form a
-# grid, the [mesh](../docs/glossary.md), with 2 x 4 of them along the axes `data` and
+# As in [lab 07](07_tpu_cores.ipynb), a compiler inserts the messages. Our eight devices
+# form a grid, the [mesh](../docs/glossary.md): two along the axis `data`, and four along
 # `model`. Keras only has to know along which axis each weight is split
 # ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
 # [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)).
@@ -883,20 +867,21 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# A device holds a quarter of each split weight, and all other weights in full. Each pair of
-# splits needs one all-reduce in forward, and one in backward, as in
-# [Megatron-LM](https://arxiv.org/abs/1909.08053):
+# A device holds a quarter of each split weight, and all other weights in full. Each half of
+# a block, split by columns and then by rows, needs one all-reduce in forward and one in
+# backward, as in [Megatron-LM](https://arxiv.org/abs/1909.08053):
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 
 # %% [markdown]
 # ### Why does tensor parallelism stay inside one machine?
 #
-# The messages carry activations, so they grow with the batch. How long do they take in a
-# large network? [LLaMA-65B](https://arxiv.org/abs/2302.13971) has $h = 8192$, and each of
-# its 80 blocks needs four all-reduces. We assume 2,048 tokens, two bytes for each value,
-# and eight GPUs in a ring. An [H100](https://www.nvidia.com/en-us/data-center/h100/) has
-# 450 GB/s of NVLink in each direction, while a network may have 400 Gbit/s for each GPU.
+# [LLaMA-65B](https://arxiv.org/abs/2302.13971) has $h = 8192$, and each of its 80 blocks
+# needs four all-reduces of activations. How long do they take in a ring of eight
+# [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs, for one sequence of 2,048
+# tokens with two bytes for each value? Inside a machine, NVLink sends 450 GB/s in each
+# direction. Between machines, a GPU may have 400 Gbit/s. We compare the messages with the
+# time to compute 6 operations for each weight and token, at 40% of the peak.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -904,28 +889,24 @@ sent_bytes = 4 * 80 * activation_bytes * 2 * 7 / 8  # 4 all-reduces in each bloc
 for link_name, link_speed in {"NVLink": 450e9, "Network": 400e9 / 8}.items():
     milliseconds = 1e3 * sent_bytes / link_speed
     print(f"{link_name}: the messages of a sequence take at least {milliseconds:.0f} ms")
+computing_ms = 1e3 * 6 * 65.2e9 * 2048 / (8 * 0.4 * 989e12)  # 989e12 operations/s at peak
+print(f"The computation of a sequence takes {computing_ms:.0f} ms")
 
 # %% [markdown]
-# Between machines, the messages take nine times as long. At 40% of their peak of
-# $989 \cdot 10^{12}$ operations per second, and with 6 operations for each weight and
-# token, the eight GPUs would compute this sequence in
-#
-# $$ \frac{6 \cdot 65 \cdot 10^9 \cdot 2048}{8 \cdot 0.4 \cdot 989 \cdot 10^{12}} \approx 0.25 \text{ seconds.} $$
-#
-# The messages alone would take longer than that, and they are hard to hide, because each
-# layer waits for the sum of the previous one. The gradients along `data`, in contrast,
-# travel during backward, so they can use the slower network ([lab
-# 10](10_more_machines.ipynb)).
+# Between machines, the messages alone would take longer than the computation, and they are
+# hard to hide, because each layer waits for the sum of the previous one. The gradients
+# along `data`, in contrast, travel during backward, so they can use the slower network
+# ([lab 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
 #
 # What can several machines share, if not each layer? In a
-# [*pipeline*](../docs/glossary.md), the chain of layers is cut into $p$ *stages* (not the
-# stages of ZeRO), one for each worker. In forward, a stage sends its output to the next
-# stage, and in backward the gradient of this output comes back.
+# [*pipeline*](../docs/glossary.md), the chain of layers is cut into $p$ *stages* (not those
+# of ZeRO), one for each worker. In forward, a stage sends its output to the next stage, and
+# in backward the gradient of this output comes back.
 #
-# If the whole batch passed through at once, only one stage would work at a time, so it is
+# If the whole batch passed through at once, only one stage would work at a time. So it is
 # cut into $m$ [*micro-batches*](../docs/glossary.md), which follow each other through the
 # stages, and whose gradients are added up before the update.
 
@@ -937,16 +918,18 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #
 # Where the figure is blank, a stage is idle. How large is this
 # [*bubble*](../docs/glossary.md)? Let a forward and a backward of one micro-batch together
-# take one unit of time. The last stage works for $m$ units. It also waits: first until a
-# micro-batch has come through the other $p - 1$ stages, and at the end until the last
-# gradient has gone back through them. Together this takes $p - 1$ units, so a step takes
-# $m + p - 1$. Every stage has the same work, so each is idle for the share
+# take one unit of time. In the figure, the last stage works for four units. It also waits
+# for two: the first micro-batch has to come through the two stages before it, and in the
+# end the last gradient has to go back through them. So it is idle for 2 of 6 units.
+#
+# In general, a stage works for $m$ units and waits for $p - 1$. All stages have the same
+# work, so each is idle for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
 # %% [markdown]
-# The two orders differ in memory, because a stage keeps the activations of a micro-batch
-# until the end of its backward.
+# The two orders in the figure differ in memory, because a stage keeps the activations of a
+# micro-batch until the end of its backward.
 #
 # - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
 #   stage does all forwards first, so it holds all $m$ micro-batches.
@@ -1012,7 +995,7 @@ def order(stage, stages, micro_batches):
 order = check("11.5", order)
 
 # %% [markdown]
-# Four processes now work in your order, one for each stage. They sleep for 8 ms in a
+# Four processes, one for each stage, now work in your order. They sleep for 8 ms in a
 # forward and 16 ms in a backward.
 #
 # **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
@@ -1049,9 +1032,6 @@ one, many = (100 * idle_medians[m] for m in (1, 16))
 text = f"Idle share: {one:.1f}% with 1 micro-batch, {many:.1f}% with 16."
 show_figure(pipeline_figures.idle_shares(idle_of_yours, 4), text, session.caption())
 
-# %% [markdown]
-# Your shares may lie a little above the formula, because messages take time, too.
-
 # %%
 peaks_by_order = {name: pipeline_runs[name, 16][-1].peaks for name in ("GPipe", "yours")}
 for name, peaks in peaks_by_order.items():
@@ -1064,7 +1044,8 @@ text = f"GPipe's step ends after {ends['GPipe']:.1f} ms, yours after {ends['your
 show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption())
 
 # %% [markdown]
-# In this step with 16 micro-batches, both orders take equally long, but yours holds fewer.
+# Your shares may lie a little above the formula, because messages take time, too. And with
+# 16 micro-batches, both orders take equally long, but yours holds fewer.
 #
 # **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
 # of them?
@@ -1073,49 +1054,37 @@ show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption()
 # <details><summary>Answer</summary>
 #
 # Each needs at least one sequence, and a batch can be too large to save steps ([lab
-# 03](03_time_to_accuracy.ipynb)). Smaller micro-batches also use a device less well, and
-# there are more messages.
+# 03](03_time_to_accuracy.ipynb)). Small micro-batches also use a device badly.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this. Their $N = d \cdot p \cdot t$ devices form $d$ groups,
-# each of which trains the whole network on its own part of the data. A group is a pipeline
-# of $p$ stages, and each pipeline stage consists of $t$ devices in one machine, which use
-# tensor parallelism. Which combination is the fastest that fits, and how long will it take?
-
-# %% [markdown]
+# Real trainings combine all of this. How long do they take, and which combination is best?
+#
+# ### How long does it take?
+#
 # In forward, nearly each of the $P$ weights takes part in one multiplication and one
-# addition for each token. Backward takes twice as many, which makes $6P$ operations for
-# each token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)), or $8P$ with
-# recomputation. The $N$ devices share the operations of all $D$ tokens. While a device
-# computes, it reaches a share $u$ of its peak of $R$ operations per second, its
-# *utilisation*. The training takes
-#
-# $$ T = \frac{6\, P D}{N\, u\, R} \left(1 + \frac{p - 1}{m}\right) + T_\text{messages} \quad\text{seconds.} $$
-#
-# The bracket adds the bubble: a step takes $m + p - 1$ units of time, but only $m$ of them
-# are work. The last term is the time of the messages that no computation hides.
+# addition for each token. Backward takes twice as many, which makes 6 operations for each
+# weight and token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). If $N$ devices
+# always computed at their peak of $R$ operations per second, they would need
+# $6 P D / (N R)$ seconds for $D$ tokens.
 
 # %% [markdown]
-# A *planner* tries all combinations of $d$, $t$, $p$, stages of ZeRO, recomputation and
-# sizes of the micro-batches, and picks the fastest that fits. It ignores latencies, and in
-# a pipeline it allows only ZeRO's stages 0 and 1.
+# But bubbles, messages, recomputation and pauses cost time. The share of the peak that
+# remains after all of them is the [MFU](../docs/glossary.md) (model FLOPs utilization), so a
+# training takes
 #
-# No formula gives $u$, so we use the range of four older trainings, whose
-# [MFU](../docs/glossary.md) (model FLOPs utilization) lies between 0.213 and 0.462 (table 3
-# of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). That is not quite the $u$
-# of our formula: an MFU is measured end to end, so it already contains the bubble, the
-# messages and the recomputation. The planner adds them again, so it errs on the long side
-# for plans with these.
+# $$ T = \frac{6\, P D}{N \cdot \text{MFU} \cdot R} \quad\text{seconds.} $$
+#
+# No formula gives the MFU. In four older trainings it lies between 0.213 and 0.462 (table 3
+# of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). Can this range forecast
+# later trainings?
 
 # %%
 from helpers.lab_11.plans import plan_figures, planner
 from helpers.lab_11.plans import published_trainings as published
-
-session.show_source(planner.memory_of)
 
 # %% [markdown]
 # **Predict:** LLaMA with 65.2 billion parameters, published in 2023, was trained on 1.4
@@ -1141,19 +1110,37 @@ text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# Our only miss is LLaMA, whose GPUs reached a larger MFU than any of the four older
-# trainings. But the hits prove little. We first took the range of $u$ from three other
-# trainings, and then all seven forecasts missed. Only after that did we choose the present
-# range, so it still has to be tested on trainings that are not in our list.
+# Our only miss is LLaMA: always at peak it would have taken 9.9 days, so its 21 days are an
+# MFU of 0.47, more than in any of the four older trainings.
 #
-# Besides, an MFU already contains the bubble, the messages and the recomputation, and the
-# planner adds them again. So for plans with these it errs on the long side, we do not know
-# by how much.
+# But the hits prove little, because the ranges are wide. Besides, we first took the range
+# of the MFU from three other trainings, and then all seven forecasts missed. Only after
+# that did we choose the present range, so it still has to be tested on trainings that are
+# not in our list.
 
 # %% [markdown]
-# **Question.** You have 64 H100 GPUs. Would you train a network with 70 billion parameters
-# with tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower
-# link between the machines? Change the numbers in the next cell.
+# ### Which combination is best?
+#
+# The $N = d \cdot p \cdot t$ devices form $d$ groups, each of which trains the whole
+# network on its own part of the data. A group is a pipeline of $p$ stages, and each stage
+# consists of $t$ devices in one machine, which use tensor parallelism.
+#
+# A *planner* tries all combinations of $d$, $p$ and $t$, with and without recomputation,
+# and with all stages of ZeRO (in a pipeline, only 0 and 1). First it asks whether a plan
+# fits:
+
+# %%
+session.show_source(planner.memory_of)
+
+# %% [markdown]
+# Then it compares the times. For each plan it adds up the computing, the bubble, and the
+# messages that no computation hides. It ignores latencies, and *assumes* that a device
+# reaches half of its peak while it computes. The plan that would be fastest on a perfect
+# network gets the MFU of the range above, and all others take longer in proportion.
+#
+# **Question.** With 64 H100 GPUs, would you train a network of 70 billion parameters with
+# tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower link?
+# Try other numbers in the next cell.
 
 # %%
 my_plan = {
@@ -1173,12 +1160,12 @@ for slower_gbit in (25, 5):
 # %% [markdown]
 # This is how people train a network that does not fit: they split it in several ways, and
 # keep the splits that send most on the fastest links. With a slower link, the planner gives
-# up ZeRO 3, which sends all weights again for each micro-batch, and chooses a pipeline,
+# up ZeRO 3, which sends all weights again for each micro-batch. It chooses a pipeline,
 # whose stages send only activations and their gradients.
 #
-# All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The high
-# end of each range is about twice the low end, while the best plans hardly differ. So first
-# measure $u$ on a few GPUs.
+# All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The best
+# four differ by less than 1%, while the MFU is uncertain by a factor of two. So first
+# measure the MFU on a few GPUs.
 
 # %% [markdown]
 # ## Quiz
@@ -1215,8 +1202,8 @@ session.finish()
 # %% [markdown]
 # ## Going further
 #
-# You may stop here: this part has no points. The compiler of section 1 only plans. Does a
-# real process grow by as much in a whole step, including Adam?
+# The compiler of section 1 only plans. Does a real process grow by as much in a whole step,
+# including Adam?
 
 # %%
 if compiled:
