@@ -88,8 +88,8 @@ from helpers.workers.processes import run_ring
 # an image classifier, each with 64 images in a step. Then 1,024 devices train it to the
 # same accuracy, again with 64 images each.
 #
-# **Predict:** How many times as fast is the training with 1,024 devices as with 8? (The
-# price follows: if it is 10 times as fast, it costs 128 / 10 = 12.8 times as much.)
+# **Predict:** How many times as fast is the training with 1,024 devices as with 8? The price
+# follows: if it is 10 times as fast, it costs 128 / 10 = 12.8 times as much.
 
 # %%
 my_plan_guess = None  # change this to a number; you may change it again until section 6
@@ -543,9 +543,8 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Where the curve of your law falls, one more worker makes the training *slower*. Either
-# it lengthens the all-reduce by more than its images are worth, or there are more workers
-# than cores.
+# Where the curve of your law falls, one more worker makes the training *slower*, because it
+# lengthens the all-reduce too much, or because there are more workers than cores.
 #
 # Does your measurement lie within the stated error? Then the law has passed a test that it
 # could have failed. If it lies outside, the law is refuted, and you have learned it for
@@ -774,10 +773,9 @@ for way in ("ring", "tree", "two levels"):
     print(f"at best {times:.2f} times as fast as 8 devices")
 
 # %% [markdown]
-# If your steps take only milliseconds, everything depends on the all-reduce: with a
-# single ring, 1,024 devices can be slower than 8, while the same devices with a tree are
-# faster. If your steps are long, every kind of all-reduce hides behind backward, and all
-# three plans are the same.
+# If your steps take only milliseconds, everything depends on the all-reduce: with a single
+# ring, 1,024 devices can be slower than 8. If your steps are long, every kind of all-reduce
+# hides behind backward, and all three plans are the same.
 #
 # **Question.** Which change gains you most: a faster link, compressed gradients, or
 # [gradient accumulation](../docs/glossary.md), which sends fewer messages per image but
@@ -808,8 +806,7 @@ for way in ("ring", "tree", "two levels"):
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# With the factor of $20 = 2 / 0.1$, your score is best on average if you leave one chance
-# in ten that the measurement lies outside.
+# With the factor of $20 = 2 / 0.1$, it pays to leave one chance in ten of a miss.
 
 # %%
 at_n = curve[n] * known_ratio

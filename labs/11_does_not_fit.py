@@ -75,12 +75,10 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # Take a single weight of a network. In float32 it takes 4 bytes. To train it, we also keep
 # its *gradient*, with 4 bytes, and the [*optimizer state*](../docs/glossary.md):
 # [Adam](https://arxiv.org/abs/1412.6980) keeps two running averages, with 8 bytes. So a
-# network with $P$ weights, also called its *parameters*, needs $16 P$ bytes. In general it
-# needs
+# network with $P$ weights, also called its *parameters*, needs $16 P$ bytes. With other
+# numbers of bytes $b$ for one parameter, it needs
 #
-# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes,} $$
-#
-# where each $b$ is a number of bytes for one parameter.
+# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes.} $$
 
 # %% [markdown]
 # In [mixed precision](https://arxiv.org/abs/1710.03740), as we count it here, a weight and
@@ -91,9 +89,9 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
-# The rest are [*activations*](../docs/glossary.md): values that the forward pass (*forward*
-# for short) computes, and that the backward pass (*backward*) needs again. Only they grow
-# with the batch.
+# The rest of the memory holds [*activations*](../docs/glossary.md): values that the forward
+# pass (*forward* for short) computes, and that the backward pass (*backward*) needs again.
+# Only they grow with the batch.
 #
 # How many are there? Networks that do not fit are mostly
 # [transformers](https://arxiv.org/abs/1706.03762), so let us look inside one. It reads
@@ -122,16 +120,14 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # The weights add up to about $12h^2$.
 
 # %% [markdown]
-# The last row of the table is all that the next block gets, so its $h$ values for each token
-# are the *input* of a block. The rows above it, with $15h$ values for each token, are its
-# *inside*. (Attention also computes a factor for each pair of tokens, but these [need not
-# be stored](https://arxiv.org/abs/2205.14135).)
+# The last row is all that the next block gets, so the *input* of a block has $h$ values for
+# each token. The rows above it, with $15h$ values, are the block's *inside*.
 
 # %% [markdown]
 # In [data parallelism](../docs/glossary.md), eight devices keep eight copies of the same $M$
 # bytes. [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)), splits them over the devices instead. *Stage* 1
-# splits the optimizer, stage 2 also the gradients, and stage 3 also the weights.
+# 2020](https://arxiv.org/abs/1910.02054)), splits these bytes over the devices instead.
+# *Stage* 1 splits the optimizer, stage 2 also the gradients, and stage 3 also the weights.
 #
 # The activations differ from device to device, so ZeRO cannot split them. But
 # *recomputation* (section 2) keeps only the inputs of the blocks. Backward computes one
@@ -311,7 +307,9 @@ if compiled:
 # time, and memory for activations, but it does not make $M$ smaller.
 #
 # In the small network, only the activations are clearly off, because the compiler plans
-# arrays that we did not count. So leave some room in every budget.
+# arrays that we did not count. For example, attention computes a factor for each pair of
+# tokens, though large trainings [need not store
+# them](https://arxiv.org/abs/2205.14135). So leave some room in every budget.
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
@@ -369,7 +367,7 @@ if compiled:
 #     segments([10, 20, 30, 20], 60)   # [0, 2]: 10 + 30, and the larger of 20 and 20
 #     segments([10, 20, 30, 20], 59)   # None
 #
-# The loop below tries all segmentations, at most $2^{15}$. You need about five lines more.
+# The loop below tries all segmentations. You need about five lines more.
 
 # %% name="11.2-segments" points=1
 # TODO 11.2: the first layer of each segment, so that the peak is at most the budget.
@@ -510,11 +508,10 @@ session.show_source(zero.adam)
 # Adam updates each weight on its own. So a worker that updates only the first quarter of
 # the weights needs only the first quarter of the state and of the mean gradient.
 #
-# The ring of [lab 09](09_many_machines.ipynb) has two phases. In
-# [reduce-scatter](../docs/glossary.md), the workers add up the gradient, until each has the
-# finished sum of one chunk. In [all-gather](../docs/glossary.md), they pass the finished
-# chunks round. We put the update between the two: each worker updates its own chunk, and
-# then all-gather passes round new weights instead of gradients. This is stage 1 of ZeRO.
+# The ring of [lab 09](09_many_machines.ipynb) has two phases. After
+# [reduce-scatter](../docs/glossary.md), each worker has the finished sum of one chunk of the
+# gradient. Then [all-gather](../docs/glossary.md) passes these sums round. We put the update
+# between the two, so that new weights are passed round instead. This is stage 1 of ZeRO.
 #
 # ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 
@@ -725,14 +722,12 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # %% [markdown]
 # As in [lab 07](07_tpu_cores.ipynb), a compiler inserts the messages. Our eight devices
 # form a grid, the [mesh](../docs/glossary.md): two along the axis `data`, and four along
-# `model`. Keras only has to know along which axis each weight is split
+# `model`. Keras only has to know along which of these axes each weight is split
 # ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
 # [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)).
 
 # %% [markdown]
 # ### Exercise 11.4: layout
-#
-# Your function splits each weight so that the devices talk least.
 #
 # **Write** `layout(path, shape)`, which returns a tuple or list with one entry for each
 # axis of a transformer's weight: `"model"` if this axis is split over the mesh axis
@@ -933,10 +928,10 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #
 # - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
 #   stage does all forwards first, so it holds all $m$ micro-batches.
-# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (described in [Narayanan
-#   et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
-#   can. Stage $s$, counted from 0, holds at most $p - s$ micro-batches. When it holds that
-#   many, it does a backward before the next forward.
+# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" ([Narayanan et al.
+#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can.
+#   Stage $s$, counted from 0, holds at most $p - s$ micro-batches. When it holds that many,
+#   it does a backward before the next forward.
 
 # %% [markdown]
 # ### Exercise 11.5: order
@@ -957,13 +952,12 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #   the backward of `i` on the stage after or, on the last stage, its forward.
 # - Each item is a pair (a tuple or a list) of `"F"` or `"B"` and a whole number.
 # - Each stage does the forward and the backward of each micro-batch exactly once.
-# - Taken together, the lists of all stages never deadlock: no stage waits forever.
+# - Together, the lists of all stages never deadlock.
 # - At no time does stage $s$ hold more than `stages - s` micro-batches, each from the
 #   beginning of its forward to the end of its backward.
 # - All stages together end as early as possible, which is after
 #   `3 * (micro_batches + stages - 1)` units of time.
-# - The list depends only on the three arguments, because each stage calls a copy of the
-#   function in its own process.
+# - The list depends only on the three arguments: each stage calls a copy of the function.
 #
 # **Example**
 #
@@ -1110,13 +1104,12 @@ text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# Our only miss is LLaMA: always at peak it would have taken 9.9 days, so its 21 days are an
+# Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days are an
 # MFU of 0.47, more than in any of the four older trainings.
 #
-# But the hits prove little, because the ranges are wide. Besides, we first took the range
-# of the MFU from three other trainings, and then all seven forecasts missed. Only after
-# that did we choose the present range, so it still has to be tested on trainings that are
-# not in our list.
+# But the hits prove little, because the ranges are wide. Besides, we chose this range only
+# after a first one, from three other trainings, had missed all seven. So it still has to be
+# tested on trainings that are not in our list.
 
 # %% [markdown]
 # ### Which combination is best?
@@ -1158,10 +1151,10 @@ for slower_gbit in (25, 5):
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
 
 # %% [markdown]
-# This is how people train a network that does not fit: they split it in several ways, and
-# keep the splits that send most on the fastest links. With a slower link, the planner gives
-# up ZeRO 3, which sends all weights again for each micro-batch. It chooses a pipeline,
-# whose stages send only activations and their gradients.
+# The best plans split the network in several ways, and keep the splits that send most on the
+# fastest links. With a slower link, the planner gives up ZeRO 3, which sends all weights
+# again for each micro-batch. It chooses a pipeline, whose stages send only activations and
+# their gradients.
 #
 # All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The best
 # four differ by less than 1%, while the MFU is uncertain by a factor of two. So first
@@ -1170,7 +1163,7 @@ for slower_gbit in (25, 5):
 # %% [markdown]
 # ## Quiz
 #
-# How much of this do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("11")
@@ -1191,13 +1184,13 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Count first. Then you can save memory on each kind of value, at a price:
+# How do people train a network that does not fit? They count first. Then they save memory on
+# each kind of value, at a price:
 #
 # - Recomputation adds at most one more forward pass to each step.
 # - A sharded optimizer sends no extra bytes, because the update fits between the two phases
 #   of the ring. Sharded weights send half as many bytes again.
-# - Tensor parallelism needs a fast link, and a pipeline needs many micro-batches, or its
-#   stages are idle.
+# - Tensor parallelism needs a fast link, and a pipeline needs many micro-batches.
 
 # %% [markdown]
 # ## Going further
@@ -1225,11 +1218,10 @@ from helpers.lab_11.pipelines import pipeline_explorer
 pipeline_explorer.explore(order, session.caption())
 
 # %% [markdown]
-# In TensorFlow,
+# In a terminal, `labs plan --model llama-3-70b --devices 64 --memory 80GB` prints a plan with
+# its cost. In TensorFlow,
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
 # recomputes a block ([our measurement](../docs/measurements.md#recomputation-in-tensorflow)).
-# The command `labs plan --model llama-3-70b --devices 64 --memory 80GB` prints a plan with
-# its cost.
 #
 # To read on: besides the papers above, [Korthikanti et al., "Reducing Activation
 # Recomputation in Large Transformer Models" (2022)](https://arxiv.org/abs/2205.05198).
