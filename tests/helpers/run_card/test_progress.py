@@ -77,7 +77,7 @@ def test_the_forecast_of_lab_10_is_no_prediction_of_the_student(capsys):
     assert said == "The lab's forecast 100, measured 200: off by a factor of 2.\n"
     assert how_they_went(card.content) == ""
     asked, _, _ = asked_and_left(card.content)
-    assert asked == 4
+    assert asked == 5
     card.predict("best_bucket", 400)
     assert "400 is noted; it will be locked" in capsys.readouterr().out
     card.lock("best_bucket")
