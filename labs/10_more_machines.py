@@ -86,7 +86,8 @@ from helpers.workers.processes import run_ring
 #
 # Before you measure anything, place a bet on the result of section 6. Eight devices train
 # an image classifier, each with 64 images in a step. Then 1,024 devices train it to the
-# same accuracy, again with 64 images each.
+# same accuracy, again with 64 images each. (The network is yours from [lab
+# 02](02_throughput.ipynb) or, without a run of that lab, the small one of section 3.)
 #
 # **Predict:** How many times as fast is the training with 1,024 devices as with 8? The price
 # follows: if it is 10 times as fast, it costs 128 / 10 = 12.8 times as much.
@@ -282,7 +283,7 @@ buckets = check("10.1", buckets)
 
 # %% [markdown]
 # Which bucket size is best for a real network? We take a WRN-16-4, a [wide residual
-# network](https://arxiv.org/abs/1605.07146) like those of [lab 02](02_throughput.ipynb).
+# network](https://arxiv.org/abs/1605.07146) like those of lab 02.
 # The workers really exchange all its gradients. Only two things are imitated by sleeping:
 #
 # - a slow link, on which a message takes 5 ms, plus its bytes divided by 100 MB/s. An
@@ -548,8 +549,9 @@ show_figure(figure, text, session.caption())
 #
 # Does your measurement lie within the stated error? Then the law has passed a test that it
 # could have failed. If it lies outside, the law is refuted, and you have learned it for
-# free. Suspect the correction for shared cores first, because no other measurement has
-# tested it. (The grey point was measured with 64 images, and converted by the law.)
+# free. With fewer cores than workers, suspect the correction for shared cores first, because
+# nothing else has tested it. (The grey point was measured with 64 images, and converted by
+# the law.)
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
@@ -757,8 +759,8 @@ card.outcome("speed_up_of_1024", with_margin)
 #
 # Where did the factor of 128 go? Compare the two numbers of steps. With 1,024 devices, each
 # step has 128 times as many images, but if the critical batch size is 1,000, a third of the
-# steps remain. No link can change that: far beyond the critical batch size, you pay for
-# images that save hardly any steps.
+# steps remain. So the training can be at most three times as fast, and no link can change
+# that: far beyond the critical batch size, you pay for images that save hardly any steps.
 
 # %% [markdown]
 # And how much is due to the all-reduce? We plan once more for 1,024 devices, with each of

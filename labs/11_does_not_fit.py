@@ -45,7 +45,8 @@ blocks: int = None  # sets the number of blocks in section 1, and of layers in s
 #
 # All workers compute on the CPU, because several processes would compete for the GPU. If
 # you are stuck, call `hint("11.1")` in a new cell, with the number of your exercise. Terms
-# are in the [glossary](../docs/glossary.md). Section 4 also needs section 1.
+# are in the [glossary](../docs/glossary.md). After a restart of the kernel, run the set-up
+# again, and for section 4 also section 1.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -1104,7 +1105,7 @@ text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days are an
+# Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days mean an
 # MFU of 0.47, more than in any of the four older trainings.
 #
 # But the hits prove little, because the ranges are wide. Besides, we chose this range only
@@ -1128,8 +1129,9 @@ session.show_source(planner.memory_of)
 # %% [markdown]
 # Then it compares the times. For each plan it adds up the computing, the bubble, and the
 # messages that no computation hides. It ignores latencies, and *assumes* that a device
-# reaches half of its peak while it computes. The plan that would be fastest on a perfect
-# network gets the MFU of the range above, and all others take longer in proportion.
+# reaches half of its peak while it computes. An MFU already contains all of these costs, so
+# the sums only compare the plans: the plan that would be fastest on a perfect network gets
+# the range of the MFU from above, and all others take longer in proportion.
 #
 # **Question.** With 64 H100 GPUs, would you train a network of 70 billion parameters with
 # tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower link?
