@@ -46,14 +46,11 @@ def pytest_configure(config):
 
         # Before any test starts it: checks of several devices need logical CPUs.
         prepare_devices(8, simulate=True)
-        # As at smoke scale: graphs that run a few times are not worth optimising. Most
-        # answers of labs 04 to 07 take a tenth to a fifth less processor time.
-        import tensorflow as tf
+        # As at smoke scale: most answers of labs 04 to 07 take a tenth to a fifth less
+        # processor time.
+        from helpers.machine.small_graphs import spend_less_on_graphs
 
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-        from helpers.machine.one_trace import build_before_tracing
-
-        build_before_tracing()
+        spend_less_on_graphs()
     # Else what TensorFlow and Keras have made, which stays, is looked through again and
     # again: a twentieth of the processor time of the checks' tests.
     gc.set_threshold(20_000)

@@ -154,16 +154,12 @@ def _take_devices(chosen, devices, simulated_replicas):
 def _prepare_keras(chosen):
     """Seed all random generators; at smoke scale, prepare graphs in less time."""
     import keras
-    import tensorflow as tf
 
-    from helpers.machine import one_trace
+    from helpers.machine.small_graphs import spend_less_on_graphs
 
     keras.utils.set_random_seed(chosen["seed"])
     if chosen["scale"] == "smoke":
-        # TensorFlow optimises a graph before its first run: for the few steps of this
-        # scale that takes longer than it saves.
-        tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
-        one_trace.build_before_tracing()
+        spend_less_on_graphs()
 
 
 def claim_once(claim_gpu: Callable, index: int = 0) -> dict:

@@ -55,7 +55,10 @@ def main() -> None:
     with contextlib.suppress(ImportError):  # not every machine has TensorFlow
         from helpers.machine.quiet_tensorflow import silence_tensorflow
 
-        silence_tensorflow()
+        silence_tensorflow(figures=False)
+        from helpers.machine.small_graphs import spend_less_on_graphs
+
+        spend_less_on_graphs()  # an answer's graphs run a few times
     for name in json.loads(sys.argv[3]):
         with contextlib.suppress(ImportError):
             importlib.import_module(name)

@@ -38,7 +38,7 @@ SHARED = {
     "helpers/machine/devices.py", "helpers/machine/jax_process.py",
     "helpers/machine/memory.py", "helpers/machine/meshes.py",
     "helpers/machine/multi_worker_fit.py", "helpers/machine/other_load.py",
-    "helpers/machine/one_trace.py", "helpers/machine/own_keras.py",
+    "helpers/machine/own_keras.py", "helpers/machine/small_graphs.py",
     "helpers/narrow_figures.py",
     "helpers/machine/quiet_tensorflow.py", "helpers/machine/watchdog.py",
     "helpers/network/__init__.py", "helpers/network/batch_norm.py",

@@ -1,22 +1,24 @@
-"""Let `fit` trace a training step once, where a trace costs more than the steps.
+"""Spend less on a graph, where it runs too few times to be worth the time.
 
-Keras creates the variables of the optimizer, of the loss and of the metrics in the first
+TensorFlow optimises each graph before its first run. And Keras creates the variables of the optimizer, of the loss and of the metrics in the first
 trace of a training step, unless a strategy is used. TensorFlow traces a function that
 creates variables a second time, without them. A trace is Python and takes a second or two
 for a residual network, while the steps of a smoke run take a tenth of that.
 """
 
 import keras
+import tensorflow as tf
 
 _USUAL = keras.Model._maybe_symbolic_build
 
 
-def build_before_tracing() -> None:
-    """Make each model of this process create its variables before `fit` traces a step.
+def spend_less_on_graphs() -> None:
+    """Do not optimise graphs, and let each model create its variables before the trace.
 
-    What a model computes stays the same; the time of its first epoch does not. So nothing
-    that measures a first epoch may call this.
+    What a model computes stays the same; the time of its steps does not. So nothing that
+    measures at another scale than smoke may call this.
     """
+    tf.config.optimizer.set_experimental_options({"disable_meta_optimizer": True})
     keras.Model._maybe_symbolic_build = _build
 
 

@@ -1,10 +1,10 @@
-"""With `build_before_tracing`, `fit` traces a step once and computes the same."""
+"""With `spend_less_on_graphs`, `fit` traces a step once and computes the same."""
 
 import keras
 import numpy as np
 import pytest
 
-from helpers.machine import one_trace
+from helpers.machine import small_graphs
 
 IMAGES = np.random.default_rng(0).random((10, 4), "float32")
 CLASSES = np.arange(10) % 3
@@ -22,8 +22,8 @@ class Traced(keras.Model):
 
 def trained(data, built_before, monkeypatch):
     """(traces, losses, weights) of two epochs; the last batch is smaller."""
-    usual = one_trace._USUAL
-    build = one_trace._build if built_before else usual
+    usual = small_graphs._USUAL
+    build = small_graphs._build if built_before else usual
     monkeypatch.setattr(keras.Model, "_maybe_symbolic_build", build)
     monkeypatch.setattr(Traced, "traces", 0)
     keras.utils.set_random_seed(1)
