@@ -10,29 +10,30 @@
 # # Lab 08: Where does the time go?
 #
 # You have one device, one network and one target accuracy, and every colleague recommends
-# another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on
-# processors with two cores. One of them made training about ten times as fast. None of the
-# other six even doubled the speed, and on one processor a popular trick cut it in half.
-# Which change gains most on your machine, and would you have guessed it?
+# another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on a
+# processor with two cores. One of them made training about ten times as fast. None of the
+# other six even doubled the speed, and one popular trick gained nothing at all. Which
+# change gains most on your machine, and would you have guessed it?
 #
-# First you measure what the machine can do at best, and where a training step spends its
-# time (parts 1 and 2). Then you climb a ladder of changes, and bet on each gain before you
-# measure it:
+# First you look (parts 1 to 3): what can the machine do at best, where does a training step
+# spend its time, and does it wait for its images? Then you climb a ladder of seven rungs,
+# and bet on each gain before you measure it:
 #
 # | rung | the change | what it saves | part |
 # |---|---|---|---|
-# | *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 3 |
-# | *fused batch norm* | one program for all of batch normalisation | passes over the data | 3 |
-# | *no dropout* | no dropout layers | random numbers, and a product per value | 3 |
-# | *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
-# | *fewer steps* | another recipe | whole epochs | 6 |
-# | *steps together* | several steps per call | returns to Python | 7 |
-# | *compiler* | XLA, which fuses operations | passes over the data | 7 |
+# | 1. *whole batches* | the pipeline of [lab 02](02_throughput.ipynb), which shifts and flips on the device | Python's work for each image | 4 |
+# | 2. *fused batch norm* | one program for all of batch normalisation | passes over the data | 4 |
+# | 3. *no dropout* | no dropout layers | random numbers, and a product per value | 4 |
+# | 4. *fewer bits* | 16 bits | half of the bytes, perhaps arithmetic | 5 |
+# | 5. *fewer steps* | another recipe | whole epochs | 6 |
+# | 6. *steps together* | several steps per call | returns to Python | 7 |
+# | 7. *compiler* | XLA, which fuses operations | passes over the data | 7 |
 #
-# A *waterfall* chart at the end shows what each change was worth.
+# A line that begins with *So far* multiplies the gains after each part, and a *waterfall*
+# chart at the end shows them all.
 #
-# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise;
-# each further call tells you more. Terms are in the [glossary](../docs/glossary.md).
+# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise. Terms
+# are in the [glossary](../docs/glossary.md).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -61,8 +62,7 @@ flip: bool = True
 # [WRN-16-10](https://arxiv.org/abs/1605.07146), as in [lab 02](02_throughput.ipynb).
 #
 # > **Limits.** Your factors hold only for this machine, this network and these batch
-# > sizes. Part 4 imitates a slow disk by sleeping, which uses no processor time. If part 2
-# > finds no profiler, it shows another machine's profile, and says so.
+# > sizes. If part 2 finds no profiler, it shows another machine's profile, and says so.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -112,10 +112,9 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 # ## The original
 #
 # The ladder starts from the *original*, the training in the lab on which this course is
-# based. There, a Python generator shifts and flips one image at a time, batch
-# normalisation is [Keras' own
-# layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and every
-# number has 32 bits.
+# based. There, Python shifts and flips one image at a time, batch normalisation is [Keras'
+# own layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and
+# every number has 32 bits.
 
 # %%
 crossentropy = "categorical_crossentropy"
@@ -136,42 +135,40 @@ print(f"{original.name}: {original.count_params():,} parameters")
 # %% [markdown]
 # ## 1. What can this machine do?
 #
-# A data sheet tells you what a chip could do on its best day, so we measure instead. Three
-# numbers limit the speed of every layer:
+# Three numbers limit the speed of every layer:
 #
 # - the *peak*: operations per second, if the processor never has to wait for data;
 # - the *bandwidth*: bytes per second that the memory delivers;
 # - *dispatch*: the time to call a layer, even if the layer computes nothing.
 #
+# A data sheet tells you what a chip could do on its best day. We measure instead, and take
+# the fastest of many calls.
+#
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
 # Can the memory keep up, or by what factor is it too slow? Write your guess down.
 
 # %%
-def seconds_of(call, at_least_seconds=0.3):
-    """Median seconds of a call that waits for its result, without the first two calls."""
+def seconds_of(call, at_least_seconds=0.3, choose=median):
+    """Median (or fastest) seconds of a call that waits, without the first two calls."""
     took = []
     while len(took) < 5 or sum(took) < at_least_seconds:
         began = perf_counter()
         call()
         took.append(perf_counter() - began)
-    return median(took[2:])
+    return choose(took[2:])
 
 def product_speed(dtype):
     """Operations per second of a large matrix product, as in lab 02."""
     both = tensorflow.random.normal((2, lab.product, lab.product))
     left, right = tensorflow.cast(both, dtype)
-    return 2 * lab.product**3 / seconds_of(lambda: (left @ right)[0, 0].numpy())
-
-# %% [markdown]
-# We want to measure the main memory, and not the *cache*, a small and fast memory inside
-# the processor. So our arrays are twice as large as the cache, but have at most 128 MiB on
-# a laptop. If your cache is larger, as on some servers, the bandwidth is partly that of the
-# cache.
+    seconds = seconds_of(lambda: (left @ right)[0, 0].numpy(), choose=min)
+    return 2 * lab.product**3 / seconds
 
 # %%
 on_gpu = bool(tensorflow.config.list_physical_devices("GPU"))
 cache = (0 if on_gpu else cache_bytes()) or 64 * 2**20  # 64 MiB if it is unknown
-array_bytes = min(2 * cache, lab.most_mib * 2**20)
+array_bytes = min(2 * cache, lab.most_mib * 2**20)  # too large for the cache, if possible
+in_cache = 2 * array_bytes <= cache  # both arrays of the sum fit
 
 def add_speed():
     """Bytes per second of a large sum in place: it reads two arrays and writes one."""
@@ -180,14 +177,16 @@ def add_speed():
     def add():
         values.assign_add(more)
         return values[0].numpy()
-    return 3 * array_bytes / seconds_of(add)
+    return 3 * array_bytes / seconds_of(add, choose=min)
 
 # %%
 def empty_call_seconds():
     """Seconds to call a graph that computes nothing, and to read one number of it."""
     value = tensorflow.zeros((1, 1, 1, 1))
-    empty = tensorflow.function(tensorflow.identity, jit_compile=False)
-    return seconds_of(lambda: empty(value)[0, 0, 0, 0].numpy())
+    @tensorflow.function(jit_compile=False)
+    def empty():  # like the layers below, it takes no argument: passing one costs time
+        return tensorflow.identity(value)
+    return seconds_of(lambda: empty()[0, 0, 0, 0].numpy(), choose=min)
 
 types = {"float32": "float32", "mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
 peaks = {policy: product_speed(types[policy]) for policy in candidates()}
@@ -197,11 +196,15 @@ for name, rate in peaks.items():
 print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes per second")
 print(f"Ridge: {peak / bytes_per_second:.1f} operations per byte")
 print(f"An empty call: {1000 * floor:.3f} ms")
-print(f"Cache: {cache / 2**20:.1f} MiB; our arrays: {array_bytes / 2**20:.1f} MiB")
+print(f"Cache: {cache / 2**20:.1f} MiB; two arrays: {2 * array_bytes / 2**20:.1f} MiB, ", end="")
+print("so this is the cache's speed" if in_cache else "so this is the main memory's speed")
 card.measure("product_operations_per_second", peaks)
 card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
+# (The *cache* is a small, fast memory inside the processor. If both arrays fit into it, as
+# in the stored run, main memory may be slower than printed.)
+#
 # The *ridge* is the number of operations that the processor can perform while the memory
 # delivers one byte. If every operation needs four new bytes, the memory is too slow by a
 # factor of four times the ridge. At a ridge of 6, this factor is 24: for every second in
@@ -211,22 +214,18 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # peak would not help it. Above the ridge, it waits for the processor. A plot of both
 # limits is called a [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
 # 2009](https://doi.org/10.1145/1498765.1498785)).
-
-# %% [markdown]
-# The third limit, *dispatch*, is the time $t_0$ of an empty call, in which Python starts a
-# graph and waits for its result. A call that performs $F$ operations and moves $D$ bytes
-# takes at least
+#
+# The third limit, *dispatch*, is the time $t_0$ in which Python starts an empty graph and
+# waits for its result. So a call that performs $F$ operations and moves $D$ bytes should
+# take at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
 # where $P$ is the peak in operations per second and $B$ the bandwidth in bytes per second.
-# ([Lab 02](02_throughput.ipynb) *adds* a fixed cost and arithmetic, and fits that sum to
-# measurements. A lower bound may not add, because the three may overlap.)
+# The bound is only as good as these numbers and your counts, as you will see.
 
 # %% [markdown]
 # ### Exercise 8.1: count operations and bytes
-#
-# Your counts of $F$ and $D$ decide which of the three limits holds back a layer.
 #
 # **Write** `layer_costs(kind, inputs, outputs, kernel, value_bytes)`. It returns a dict
 # with the keys `"forward"` and `"backward"`, and each value is a pair: operations first,
@@ -239,16 +238,23 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # - Forward, it reads $x$ and writes its output $y$. That takes 4 operations, one per
 #   value, and moves 2 arrays of 16 bytes, so 32 bytes.
-# - Backward, the next layer passes back $g$, the gradient of the loss with respect to $y$.
-#   The ReLU reads $g$ and $y$, and writes $dx$, the gradient with respect to $x$. That
-#   takes 4 operations again, but moves 3 arrays, so 48 bytes.
+# - Backward, it gets $g$, the gradient of the loss with respect to $y$. It reads $g$ and
+#   $y$, and writes $dx$, the gradient with respect to $x$. That takes 4 operations again,
+#   but moves 3 arrays, so 48 bytes.
 #
 # The call and its result:
 #
 #     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
 #     {"forward": (4, 32), "backward": (4, 48)}
 #
-# Forward, this is an eighth of an operation per byte. Is that above or below your ridge?
+# **A harder example.** Forward, batch normalisation needs the mean and the variance of all
+# values before it can write a single output, so it reads $x$ twice:
+#
+# - Pass 1 reads $x$ and adds up $\sum x$ and $\sum x^2$. Both sums fit into this pass,
+#   because neither needs the result of the other.
+# - Pass 2 reads $x$ again, and writes $y$.
+#
+# That makes 3 arrays.
 
 # %% [markdown]
 # **Rules for operations**
@@ -269,17 +275,13 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # | `"conv"` | $y$ from $x$ and the kernel $k$ | $dx$ from $g$ and $k$; in a second pass $dk$ from $x$ and $g$ |
 # | `"norm"` | $\mu{=}\frac1n\sum x$, $\ \sigma^2{=}\frac1n\sum x^2{-}\mu^2$, $\ y{=}\gamma(x{-}\mu)/\sigma{+}\beta$ | $s_1{=}\sum g$, $\ s_2{=}\sum gx$, $\ dx{=}ag{+}bx{+}c$ |
 #
-# - Only $x$, $y$, $k$ and their gradients $dx$, $g$ and $dk$ are large arrays. Each of
-#   their values has `value_bytes` bytes.
-# - All other symbols stand for one number per channel, which costs nothing. (A channel has
-#   $n$ values of $x$. The numbers $a$, $b$ and $c$ are known once both sums are complete.)
+# - Only $x$, $y$, $k$ and their gradients $dx$, $g$ and $dk$ are large arrays, with
+#   `value_bytes` bytes per value. All other symbols are single numbers per channel, which
+#   cost nothing; $a$, $b$ and $c$ are known once both sums are complete.
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
 # - A formula that uses a sum has to wait until the sum is complete, so it needs another
-#   pass. Several sums share a pass if none of them needs the result of another while it
-#   adds up. For example, $\sum x$ and $\sum x^2$ share a pass: $\mu$ is subtracted only
-#   after both are complete. (This is easy to count. Real programs may compute $\sigma^2$
-#   in another way, which loses fewer digits.)
+#   pass. Two sums share a pass if neither needs the result of the other.
 #
 # Count on paper first. After that you need about fourteen lines.
 
@@ -315,10 +317,12 @@ layer_costs = check("8.1", layer_costs)
 # %% [markdown]
 # Now for real layers. A *stage* is a group of blocks whose images have the same size. From
 # each of the three stages we take the last convolution, batch normalisation and ReLU, and
-# call each of these nine layers by itself, with the batch size of training.
+# call each of these nine layers by itself: with the batch size of training, and with
+# arrays as large as those of the memory test.
 #
-# **Predict:** How many of the nine layers are limited by arithmetic, how many by memory,
-# and how many by dispatch?
+# **Predict:** With the *large* arrays, how many of the nine layers are limited by
+# arithmetic, how many by memory, and how many by dispatch? (Your counts and the ridge
+# decide.)
 
 # %%
 my_limits_guess = {"arithmetic": None, "memory": None, "dispatch": None}  # they add up to 9
@@ -370,6 +374,7 @@ def against_limits(kind, layer, batch, value_bytes=4):
 # %%
 card.lock("limits_of_layers")
 points = []
+print(f"{'limited by':14} {'training batch':>14} {'large arrays':>14}")
 for (kind, stage), layer in sorted(layers_of_stages(original).items()):
     larger = ceil(array_bytes / 4 / prod(layer.output.shape[1:]))
     for batch in (lab.batch_size, larger):
@@ -377,16 +382,21 @@ for (kind, stage), layer in sorted(layers_of_stages(original).items()):
         points.append({"kind": kind, "stage": stage, "name": name})
         points[-1] |= against_limits(kind, layer, batch)
     small, large = points[-2:]
-    print(f"{name}: limited by {small['limit']} at batch {lab.batch_size}, ", end="")
-    print(f"by {large['limit']} at batch {larger}")
+    print(f"{name:14} {small['limit']:>14} {large['limit']:>14}")
 card.measure("layers", points)
-limited = [p["limit"] for p in points if p["batch"] == lab.batch_size]
-counts = {limit: limited.count(limit) for limit in my_limits_guess}
+limited, limited_large = ([p["limit"] for p in points[first::2]] for first in (0, 1))
+counts = {limit: limited_large.count(limit) for limit in my_limits_guess}
 card.outcome("limits_of_layers", counts)
+
+# %% [markdown]
+# In the next figure, each layer is two points, one for each size. *Hollow* points have
+# arrays that fit into the fast cache, so they may lie above the sloping part of the roof. A
+# point near a short violet line is limited by dispatch: the line is its speed if its call
+# took no longer than an empty one.
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
-summary = f"At the batch size of training {counts['dispatch']} of {len(limited)} layers "
+summary = f"At the batch size of training {limited.count('dispatch')} of {len(limited)} layers "
 show_figure(figure, summary + "are limited by dispatch.", session.caption())
 figure = figures.limits_and_measured(points)
 slower = median([p["seconds"] / max(p["limits"].values()) for p in points])
@@ -394,10 +404,14 @@ summary = f"Half of the calls take at least {slower:.1f} times as long as their 
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Each layer appears as two points: one at the batch size of training, and one with arrays
-# as large as those of the memory test. A hollow point may lie above the sloping part of
-# the roof, because its arrays fit into the faster cache. A short line marks a layer's speed
-# if its call took only as long as an empty one.
+# In the stored run, the large arrays behave as counted: arithmetic limits the convolutions,
+# and memory limits batch normalisation and ReLU. But a batch of 32 is so small that
+# dispatch limits all nine layers.
+#
+# Does a point of yours lie above the *flat* part of the roof? Convolution 3 does in the
+# stored run. Its images have been pooled down to a single pixel, so eight of the nine
+# positions of its kernel meet only padding. We count these products, but TensorFlow's
+# library skips them. A point above the roof tells you that a count or a limit is wrong.
 #
 # **Question.** What would help a layer that is limited by dispatch?
 
@@ -405,8 +419,7 @@ show_figure(figure, summary, session.caption())
 # <details><summary>Answer</summary>
 #
 # More work per call: a larger batch, or a graph of the whole step, in which all layers
-# share one call and pay $t_0$ only once. Neither a higher peak nor a faster memory would
-# help.
+# share one call and pay $t_0$ only once.
 #
 # </details>
 
@@ -414,8 +427,8 @@ show_figure(figure, summary, session.caption())
 # ## 2. Where does a step spend its time?
 #
 # Batch normalisation stays far below the roof. By your count, it reads or writes a large
-# array eight times. Keras does so more often, because it makes a separate pass for each
-# small operation of the formula. How much of a real step does that cost?
+# array eight times, but Keras makes a separate pass for each small operation of the
+# formula. How much of a real step does that cost?
 #
 # A *profile* records when each operation begins and ends
 # ([guide](https://www.tensorflow.org/guide/profiler)). The name of an operation contains
@@ -464,8 +477,8 @@ card.measure("recorded_profile_seconds" if recorded else "profile_seconds", by_l
 card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 
 # %% [markdown]
-# (The sum is not the time of a step: operations can run in parallel, and time spent in
-# Python is left out.)
+# (The sum is not the time of a step: operations can run in parallel, and Python is left
+# out. There the original shifts and flips its images, so its augmentation shows as 0.)
 #
 # Keras 3 computes a mean, a difference, a square, and so on, although TensorFlow has a
 # single program for all of it
@@ -482,14 +495,15 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # ### Exercise 8.2: which change first?
 #
 # A change can make an operation far faster and still gain little, because the rest of the
-# step takes as long as before. If the operations that take a share $f$ of a step's time
-# become $q$ times as fast, then the whole step becomes
+# step takes as long as before. As in [lab 06](06_many_gpus_loop.ipynb), let $f$ be the
+# share of a step's time that does *not* improve. If the other operations become $q$ times
+# as fast, then by Amdahl's law ([1967](https://doi.org/10.1145/1465482.1465560)) the whole
+# step becomes
 #
-# $$ S = \frac{1}{(1 - f) + f / q} $$
+# $$ S = \frac{1}{f + (1 - f) / q} $$
 #
-# times as fast. This is Amdahl's law ([Amdahl
-# 1967](https://doi.org/10.1145/1465482.1465560)). Even with $q = \infty$, an operation
-# that takes 10% of the step gains no more than a factor of 1.11.
+# times as fast. For an operation that takes 10% of the step, $f = 0.9$, so even with
+# $q = \infty$ you gain no more than a factor of 1.11.
 
 # %% [markdown]
 # **Write** `best_change(seconds, changes)`, which returns the name of the change that
@@ -546,93 +560,18 @@ first_change, its_speedup = best_change(by_layer, changes)
 print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fast")
 
 # %% [markdown]
-# ## 3. The ladder
+# ## 3. Does the step wait for its images?
 #
-# A profile makes promises, and only a clock can confirm them. You now climb the first three
-# of the seven rungs in the table at the top.
-#
-# We train with a rung and with the rung below in turn, several times, and take the median
-# of the ratios of their speeds. If the machine is slow for a minute, both runs of a pair
-# suffer, and their ratio hardly changes.
-#
-# **Question.** Which rung will gain most? Write its name down; the waterfall will tell.
-
-# %% [markdown]
-# **Predict:** By what factor does each of the first three changes speed up training,
-# compared with the rung below? Below 1, training becomes slower. (The other bets come in
-# their parts.)
-
-# %%
-# Change these: the speed of the rung / the speed of the rung below.
-my_gains = {"whole batches": None, "fused batch norm": None, "no dropout": None}
-card.predict("gains", my_gains)
-
-# %%
-def speed(model, data):
-    """Images per second of training."""
-    recorder = EpochRecorder()
-    model.fit(data, callbacks=[recorder], verbose=0)
-    return lab.images_per_point / recorder.epochs["train_seconds"][0]
-
-def gain_of(above, below):
-    """Train (model, data) `above` and `below` in turn; the gain, and both speeds."""
-    speed(*above), speed(*below)  # start-up
-    pairs = [(speed(*above), speed(*below)) for _ in range(lab.rounds)]
-    speeds = [median(each) for each in zip(*pairs, strict=True)]
-    return median([one / other for one, other in pairs]), *speeds
-
-# %%
-card.lock("gains")
-few = x_train[: lab.images_per_point], y_train[: lab.images_per_point]
-fast_data = batches(*few, lab.batch_size, lab.seed)
-slow_data = ImageByImage(*few, lab.batch_size, lab.shift, lab.flip, lab.seed)
-
-def rung(*network, policy="float32", **options):
-    """A network with its preprocessing, compiled."""
-    with dtype_policy(policy):
-        model = with_pipeline(original_network(*network))
-        sgd = optimizers.SGD(lab.learning_rate)
-        model.compile(sgd, crossentropy, **(no_xla | options))
-    return model
-
-# %%
-ladder = {
-    "original": (original, slow_data),
-    "whole batches": (rung(), fast_data),
-    "fused batch norm": (rung(conv_bn_relu), fast_data),
-    "no dropout": (rung(conv_bn_relu, 0.0), fast_data),
-}
-gains, speeds = {}, {}
-for below, above in pairwise(ladder):
-    gains[above], speeds[above], below_speed = gain_of(ladder[above], ladder[below])
-    speeds.setdefault(below, below_speed)
-    print(f"{above}: {gains[above]:.2f} times as fast, {speeds[above]:.1f} images/s")
-print(f"Images/sec of the original: {speeds['original']:.2f}")
-card.measure("images_per_second", speeds["no dropout"])
-card.outcome("gains", gains)
-
-# %% [markdown]
-# Compare the gain of *fused batch norm* with the speed-up that the profile promised. They
-# can differ, because the profile does not see Python and the input pipeline. Did your
-# function recommend faster convolutions? None of the first three rungs makes them faster,
-# but fewer bits (part 5) and the compiler (part 7) may.
-
-# %% [markdown]
-# ## 4. Feed the network
-#
-# Here we leave the ladder: the gain of this part is not in your waterfall. A fast step
-# gains nothing if it has to wait for its batch. So far our images are in memory, but images
-# on a disk take time to load. Suppose that a step takes $t_s$ seconds and fetching a batch
-# $t_f$ seconds. If they take turns, training needs $t_s + t_f$ seconds per step. With
-# [prefetching](../docs/glossary.md), the next batch is fetched while the current step runs,
-# so training needs only $\max(t_s, t_f)$.
+# A profile does not see the time in which a step waits for its batch. Our images are in
+# memory, but images on a disk take time to load. Suppose that a step takes $t_s$ seconds
+# and fetching a batch $t_f$ seconds. If they take turns, training needs $t_s + t_f$ seconds
+# per step. With [prefetching](../docs/glossary.md), the next batch is fetched while the
+# current step runs, so training needs only $\max(t_s, t_f)$.
 #
 # ![Two time lines. In the upper one, fetching a batch and training on it take turns. In the lower one, the next batch is fetched while a step runs, so four steps end sooner.](../helpers/lab_08/diagrams/prefetch.svg)
 
 # %% [markdown]
 # ### Exercise 8.3: fetch while a step runs
-#
-# Your function hides a slow source of images behind the steps of the training.
 #
 # **Write** `feed(fetch, images, batch_size)`, which returns an iterable over the images 0
 # to `images - 1` in batches. Here `fetch(numbers)` takes a list or an array of image
@@ -657,8 +596,7 @@ card.outcome("gains", gains)
 # A [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) does it
 # in three lines: `range` and `batch`, then `map` with
 # [`tf.numpy_function(fetch, [numbers], tf.float32)`](https://www.tensorflow.org/api_docs/python/tf/numpy_function),
-# and finally a method that works ahead. Python's threads would do as well, since any
-# thread may call `fetch`.
+# and finally a method that works ahead. (Python's threads would do as well.)
 
 # %% name="8.3-feed" points=2
 # TODO 8.3: batches that are fetched while the step before them runs.
@@ -682,12 +620,22 @@ feed = check("8.3", feed)
 # %% [markdown]
 # Now the network gets a source that is about as slow as a step.
 #
-# **Question.** By what factor is a step with your `feed` longer than a step that never
-# waits? If fetching and training took turns, the factor would be about 2.
+# **Question.** Taking turns would make a step about twice as long as one that never waits.
+# How many times as long will it be with your `feed`?
 
 # %%
-step_model = ladder["no dropout"][0]
+few = x_train[: lab.images_per_point], y_train[: lab.images_per_point]
 labels_of = numpy.eye(10, dtype="float32")[few[1]]
+
+def rung(*network, policy="float32", **options):
+    """A network with its preprocessing, compiled."""
+    with dtype_policy(policy):
+        model = with_pipeline(original_network(*network))
+        sgd = optimizers.SGD(lab.learning_rate)
+        model.compile(sgd, crossentropy, **(no_xla | options))
+    return model
+
+step_model = rung(conv_bn_relu, 0.0)
 
 def step_seconds(image_batches):
     """Median seconds from one step to the next, in training on these batches."""
@@ -724,16 +672,78 @@ show_figure(figures.overlap(shown), summary, session.caption())
 print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as alone")
 
 # %% [markdown]
-# Our source only sleeps. A source that computes would share the cores with the step, so
-# overlapping would gain less. And if fetching takes longer than a step, only faster
-# fetching helps: larger reads, several reads at once, or data that fit into memory.
+# In the stored run, the feed hides most of the waiting. But this source only sleeps, like a
+# slow disk. A source that computes would share the cores with the step, and gain less.
 
 # %% [markdown]
-# ## 5. Fewer bits
+# ## 4. The ladder: rungs 1 to 3
 #
-# Back to the ladder, at rung 4. Half the bits mean half the bytes to move, and many
-# processors also have units that multiply short numbers faster. What is the price? The
-# formats differ in how they spend their bits:
+# A profile makes promises, and only a clock can confirm them. To measure a rung, we train
+# with it and with the rung below alternately: above, below, above, below. Each pair gives a
+# ratio of two speeds, and the gain is their median. If the machine is slow for a minute,
+# both runs of a pair suffer, and their ratio hardly changes.
+#
+# **Question.** Which of the seven rungs will gain most? Write its name down.
+#
+# **Predict:** By what factor does each of the first three changes speed up training,
+# compared with the rung below? Below 1, training becomes slower.
+
+# %%
+# Change these: the speed of the rung / the speed of the rung below.
+my_gains = {"whole batches": None, "fused batch norm": None, "no dropout": None}
+card.predict("gains", my_gains)
+
+# %%
+def speed(model, data):
+    """Images per second of training."""
+    recorder = EpochRecorder()
+    model.fit(data, callbacks=[recorder], verbose=0)
+    return lab.images_per_point / recorder.epochs["train_seconds"][0]
+
+def gain_of(above, below):
+    """Train (model, data) `above` and `below` in turn; the gain, and both speeds."""
+    speed(*above), speed(*below)  # start-up
+    pairs = [(speed(*above), speed(*below)) for _ in range(lab.rounds)]
+    speeds = [median(each) for each in zip(*pairs, strict=True)]
+    return median([one / other for one, other in pairs]), *speeds
+
+# %%
+card.lock("gains")
+fast_data = batches(*few, lab.batch_size, lab.seed)
+slow_data = ImageByImage(*few, lab.batch_size, lab.shift, lab.flip, lab.seed)
+
+def so_far(*names):
+    """Keep these changes, and print the product of all gains that were kept."""
+    kept.extend(names)
+    factors = " x ".join(f"{gains[name]:.2f}" for name in kept)
+    print(f"So far: {factors} = {prod(gains[name] for name in kept):.2f} times as fast")
+
+# %%
+ladder = {
+    "original": (original, slow_data),
+    "whole batches": (rung(), fast_data),
+    "fused batch norm": (rung(conv_bn_relu), fast_data),
+    "no dropout": (rung(conv_bn_relu, 0.0), fast_data),
+}
+gains, speeds, kept = {}, {}, []
+for below, above in pairwise(ladder):
+    gains[above], speeds[above], below_speed = gain_of(ladder[above], ladder[below])
+    speeds.setdefault(below, below_speed)
+    print(f"{above}: {gains[above]:.2f} times as fast")
+print(f"Images/sec of the original: {speeds['original']:.2f}")
+so_far(*gains)
+card.measure("images_per_second", speeds["no dropout"])
+card.outcome("gains", gains)
+
+# %% [markdown]
+# In the stored run, the profile had recommended faster convolutions. None of these three
+# rungs touches them, but fewer bits and the compiler may.
+
+# %% [markdown]
+# ## 5. Rung 4: fewer bits
+#
+# Half the bits mean half the bytes to move, and many processors also have units that
+# multiply short numbers faster. But the formats differ in how they spend their bits:
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
@@ -741,13 +751,14 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 #   but only two to three decimal digits.
 # - float16 has more digits, but overflows to infinity above 65,504. Below $2^{-14}$, about
 #   $6 \times 10^{-5}$, its *normal range* ends: the smaller a number, the fewer digits it
-#   keeps. Below $2^{-24}$, about $6 \times 10^{-8}$, there is only 0.
-# - TF32 is what newer NVIDIA GPUs use for float32 products, also in part 1.
+#   keeps. Numbers below $2^{-25}$, about $3 \times 10^{-8}$, become 0.
+# - TF32 has the range of float32 and the digits of float16. By default, TensorFlow uses it
+#   for float32 products on NVIDIA GPUs since the A100, also in part 1.
 
 # %% [markdown]
-# Are gradients too small for float16? The gradients of the *activations*, which are the
-# outputs of the layers, travel from each layer to the layer before it. From them, each
-# layer computes the gradients of its *weights*.
+# Are gradients too small for float16? The gradients of the *activations*, the outputs of
+# the layers, travel from each layer to the layer before it. From them, each layer computes
+# the gradients of its *weights*.
 #
 # **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
 # below float16's normal range? Gradients that are exactly 0 do not count.
@@ -773,12 +784,10 @@ def gradients_of(images, labels):
 
 # %%
 def in_float16(gradients, scale=1.0):
-    """Percentages of the gradients other than 0: below the normal range, 0, infinite."""
+    """Percentages of the gradients other than 0: below the normal range, and 0."""
     values = numpy.concatenate([numpy.abs(g).ravel() for g in gradients])
     values = scale * values[values != 0]
-    with numpy.errstate(over="ignore"):
-        small = values.astype("float16")
-    shares = values < 2.0**-14, small == 0, numpy.isinf(small)
+    shares = values < 2.0**-14, values.astype("float16") == 0
     return [100 * numpy.mean(share) for share in shares]
 
 # %%
@@ -786,24 +795,23 @@ card.lock("percent_below_normal")
 many = slow_batches.standardized(x_train[:256]), numpy.eye(10)[y_train[:256]]
 gradients = {count: gradients_of(*(part[:count] for part in many)) for count in (32, 256)}
 for count, found in gradients.items():
-    for kind, times in ((kind, times) for kind in found for times in (1, 2**10, 2**24)):
-        low, zero, infinite = in_float16(found[kind], times)
-        print(f"Batch {count}, {kind}, loss times {times}: {low:.2f}% below normal, ", end="")
-        print(f"{zero:.2f}% zero, {infinite:.2f}% infinite")
+    for kind in found:
+        low, zero = in_float16(found[kind])
+        print(f"Batch {count}, {kind}: {low:.2f}% below normal, {zero:.2f}% zero")
 percent = {kind: in_float16(found)[0] for kind, found in gradients[256].items()}
 card.outcome("percent_below_normal", percent)
 
 # %% [markdown]
 # Few gradients of weights are that small, but many gradients of activations are. The loss
-# is a *mean* over the batch, so in a batch eight times as large, the gradients of the
-# activations shrink to about an eighth. The gradient of a weight is a sum over all images
-# and positions, so it does not shrink. But float16 may have damaged the small numbers in
-# this sum. The next cell computes the gradients of the weights in *mixed precision*, with
-# 16 bits for the arithmetic and 32 for the weights, and compares them with float32.
+# is a *mean* over the batch, so each image's share of it shrinks as the batch grows. The
+# gradient of a weight adds up all images and positions, so it hardly shrinks.
 #
-# **Question.** If the loss is multiplied by 1,024, all gradients are 1,024 times as large
-# while float16 holds them. If small numbers were damaged before, the error should now
-# become smaller. Will it?
+# As the network learns, its loss and its gradients shrink, too. The next cell imitates this
+# by dividing the loss by 256. Then it computes the gradients of the weights in *mixed
+# precision*, with 16 bits for the arithmetic and 32 for the weights, and compares them
+# with float32.
+#
+# **Question.** How many of the activations' gradients does float16 round to 0?
 
 # %%
 def weights_gradients(policy, times):
@@ -818,26 +826,27 @@ def weights_gradients(policy, times):
     found = tape.gradient(scaled, network.trainable_variables)
     return numpy.concatenate([g.numpy().ravel() for g in found]) / times
 
+small = 1 / 256  # of the loss that the network has now
 exact = weights_gradients("float32", 1.0)
-for times in (1.0, 2.0**10):
+for name, times in {"small loss": small, "small loss, scaled up again": 1.0}.items():
+    _, zero = in_float16(gradients[256]["activations"], times)
     off = numpy.linalg.norm(weights_gradients("mixed_float16", times) - exact)
     percent_off = 100 * off / numpy.linalg.norm(exact)
-    print(f"mixed_float16, loss times {times:.1f}: gradients off by {percent_off:.2f}%")
+    print(f"{name}: {zero:.2f}% of the activations' gradients are 0, ", end="")
+    print(f"gradients of the weights off by {percent_off:.2f}%")
 
 # %% [markdown]
-# If both errors are about the same, the small gradients were not the problem: most of the
-# error comes from other values that float16 rounds. But gradients shrink as the network
-# learns, and a gradient that is rounded to 0 is lost.
-
-# %% [markdown]
+# The two lines differ only in the size of the loss. If the first is far off, as in our runs,
+# float16 has lost gradients that mattered.
+#
 # The remedy is [*loss scaling*](../docs/glossary.md). Multiply the loss $L$ by a factor
 # $c$, and all gradients grow by the same factor, so that float16 can represent them. The
 # update divides by $c$ again:
 #
 # $$ w \leftarrow w - \frac{\eta}{c}\, \nabla_w (c L), $$
 #
-# where $w$ stands for the weights and $\eta$ for the learning rate. If $c$ is too large,
-# gradients overflow, so $c$ is adjusted throughout training ([Micikevicius et al.
+# where $w$ are the weights and $\eta$ is the learning rate. If $c$ is too large, gradients
+# overflow, so $c$ is adjusted throughout training ([Micikevicius et al.
 # 2018](https://arxiv.org/abs/1710.03740)).
 
 # %% [markdown]
@@ -897,8 +906,8 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Watch your function search. It gets the gradients from above, and starts at a scale that
-# is far too high.
+# Watch your function search. It starts at a scale that is far too high, and doubles it after
+# five good steps.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -917,6 +926,10 @@ show_figure(figures.loss_scale(scales), summary, session.caption())
 card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
+# In the stored run the scale falls to 65,536 in eight steps. From then on it doubles once
+# in every six steps, and overflows, so every sixth step is wasted. That is why Keras waits
+# for [2,000 good steps](https://keras.io/api/optimizers/loss_scale_optimizer/).
+#
 # bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is its
 # few digits.
 #
@@ -962,20 +975,20 @@ faster = low if gains["fewer bits"] > 1 else "float32"
 policy = faster if lab.precision == "auto" else lab.precision
 print(f"fewer bits: {gains['fewer bits']:.2f} times as fast in {types[low]}")
 print(f"The next rungs train with the policy {policy}")
+so_far(*(["fewer bits"] if policy != "float32" else []))
 card.measure("gain_of_fewer_bits", gains["fewer bits"])
 card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# If 16 bits make training slower here, the next rungs go back to float32, unless you set
-# `precision` in the first code cell.
+# If 16 bits make training slower, as in the stored run, the next rungs go back to float32,
+# unless you set `precision` in the first code cell.
 
 # %% [markdown]
-# ## 6. Fewer steps
+# ## 6. Rung 5: fewer steps
 #
-# The fastest step is the one that you do not have to take. That is rung 5: the number of
-# steps depends on the *recipe*. The original uses a small constant learning rate, no
-# momentum, and images that are shifted and flipped. The fast recipe differs from it mainly
-# in four ways:
+# The fastest step is the one that you do not have to take. The number of steps depends on
+# the *recipe*. The original uses a small constant learning rate, no momentum, and images
+# that are shifted and flipped. The fast recipe differs from it mainly in four ways:
 #
 # - it adds momentum and weight decay;
 # - it smooths the labels: with 10 classes and the one-hot label $y$, it trains towards
@@ -986,8 +999,6 @@ card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
 # ### Exercise 8.5: one cycle
-#
-# You write the heart of the fast recipe, its learning rate.
 #
 # **Write** the class `OneCycle(peak, steps, warm_up=0.25, last=0.02)`, a [learning rate
 # schedule](https://keras.io/api/optimizers/learning_rate_schedules/) for Keras.
@@ -1069,12 +1080,11 @@ def fast_recipe(policy, seed, **options):
 # %% [markdown]
 # Now the two recipes race to the same accuracy on the test images. The original stops when
 # it reaches the target. The fast recipe runs all its epochs, because a network trained
-# with one cycle becomes accurate only at its end. (To save time, both use whole batches, a
-# fused layer and the precision chosen above. We assume that these do not change the number
-# of epochs.)
+# with one cycle becomes accurate only at its end. (Both use whole batches, a fused layer
+# and the precision chosen above, assuming that these do not change the number of epochs.)
 #
-# **Predict:** How many epochs does the original recipe need to reach the target? (Your
-# number, divided by the epochs of the fast recipe, is roughly your bet on *fewer steps*.)
+# **Predict:** The next cell prints the epochs of the fast recipe. How many does the original
+# need? Your number, divided by the printed one, is your bet on *fewer steps*.
 
 # %%
 print(f"Epochs of the fast recipe: {lab.fast_epochs}")
@@ -1119,13 +1129,12 @@ for name, share in shares.items():
     print(f"{name}: {100 * share:.1f}% of the runs reached the target")
 
 # %% [markdown]
-# (If the original missed the target, its bar in the waterfall is too short. If the fast
-# recipe missed it, the bar *fewer steps* means nothing. Then run the lab again with more
-# `epochs` or `fast_epochs`.)
+# (If a recipe missed the target, the bar *fewer steps* below means nothing. Then run the lab
+# again with more `epochs` or `fast_epochs`.)
 #
-# A step of the fast recipe also has less work to do, without augmentation and without
-# biases in its convolutions. So *fewer steps* combines two factors: the number of epochs,
-# and the speed of a step compared with the rung below.
+# A step of the fast recipe differs as well. It needs no augmentation and no biases in its
+# convolutions, but its optimizer has more to compute, so it may be faster or slower. The
+# gain of *fewer steps* is the ratio of the epochs, times the gain of a step.
 
 # %%
 below = (rung(conv_bn_relu, 0.0, policy=policy), fast_data)
@@ -1133,16 +1142,18 @@ step_gain, speeds["fewer steps"], _ = gain_of((fast_recipe(policy, 0), fast_data
 gains["fewer steps"] = step_gain * original_epochs / lab.fast_epochs
 print(f"A step of the fast recipe: {step_gain:.2f} times as fast")
 print(f"fewer steps: reaches the target {gains['fewer steps']:.2f} times as fast")
+so_far("fewer steps")
 
 # %% [markdown]
-# ## 7. Steps together, and a compiler
+# ## 7. Rungs 6 and 7: steps together, and a compiler
 #
-# Rungs 6 and 7 are options of
+# Both rungs are options of
 # [`compile`](https://keras.io/api/models/model_training_apis/). With
 # `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
 # `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
 # operations but delays the first step. (The default, `"auto"`, uses it on a single GPU, and
-# not on a CPU.)
+# not on a CPU.) We keep the compiler only if it saves more seconds in this training than it
+# costs at the start.
 #
 # **Predict:** By what factor does each option speed up training, compared with training
 # without it?
@@ -1158,16 +1169,29 @@ together = fast_recipe(policy, 0, steps_per_execution=8), fast_data
 gains["steps together"], *_ = gain_of(together, best)
 if gains["steps together"] > 1:
     best, options = together, {"steps_per_execution": 8}
+def first_step(model):
+    """Seconds of a model's first step, which also builds its graph."""
+    began = perf_counter()
+    model.train_on_batch(few[0][: lab.batch_size], labels_of[: lab.batch_size])
+    return perf_counter() - began
+
+without_seconds = first_step(fast_recipe(policy, 0, **options))
 compiled = fast_recipe(policy, 0, jit_compile=True, **options)
-began = perf_counter()
-compiled.train_on_batch(few[0][: lab.batch_size], labels_of[: lab.batch_size])
-compile_seconds = perf_counter() - began
-gains["compiler"], *_ = gain_of((compiled, fast_data), best)
+compile_seconds = first_step(compiled)
+gains["compiler"], compiled_speed, best_speed = gain_of((compiled, fast_data), best)
 
 # %%
 for name in ("steps together", "compiler"):
     print(f"{name}: {gains[name]:.2f} times as fast")
-print(f"The first step with the compiler took {compile_seconds:.1f} s")
+costs = compile_seconds - without_seconds  # only the seconds that the compiler adds
+saves = lab.batch_size * (1 / best_speed - 1 / compiled_speed)  # in each step
+print(f"The first step took {compile_seconds:.1f} s with the compiler, ", end="")
+print(f"{without_seconds:.1f} s without")
+print(f"In {all_steps} steps the compiler saves {all_steps * saves:.1f} s. ", end="")
+print(f"It pays off {f'after {ceil(costs / saves)} steps' if saves > 0 else 'never'}")
+pays_off = {"steps together": gains["steps together"] > 1}
+pays_off["compiler"] = all_steps * saves > costs
+so_far(*(name for name, pays in pays_off.items() if pays))
 card.measure("gains", gains)
 card.measure("compile_seconds", compile_seconds)
 card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compiler")})
@@ -1175,50 +1199,44 @@ card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compi
 # %% [markdown]
 # ## The waterfall
 #
-# The original time $T_0$ is the number of epochs that the original recipe needs,
-# multiplied by the seconds of one epoch with the original software. If the changes that we
-# keep gain the factors $g_1, g_2, \dots$, then after $i$ of them the time to the target is
+# The original's time is the number of epochs that it needs, multiplied by the seconds of
+# one of its epochs. Each change that we keep then divides the time by its gain.
 #
-# $$ T_i = \frac{T_0}{g_1\, g_2 \cdots g_i} \quad\text{seconds.} $$
-#
-# The axis is logarithmic, so that a factor has the same length wherever its bar stands. The
-# number on a bar is its factor, without the time for compiling. A *green* bar made training
-# faster, and a *violet* bar made it slower. A *hatched* bar, with its name in brackets, is
-# a change that we tried but did not keep, so the next bar starts where the hatched bar
-# started.
+# The axis is logarithmic, so that a factor has the same length wherever its bar stands. A
+# *green* bar made training faster, and a *violet* bar made it slower. A *hatched* bar, with
+# its name in brackets, is a change that we did not keep. All bars leave out the start-up.
 
 # %%
 level = original_epochs * lab.train_images / speeds["original"]
 bars = [{"name": "original", "before": 0, "after": level, "kept": True}]
 for name in [*ladder, "fewer bits", "fewer steps", "steps together", "compiler"][1:]:
     after = level / gains[name]
-    keep_if = {"fewer bits": policy != "float32"}
-    keep_if |= dict.fromkeys(["steps together", "compiler"], after < level)
-    kept = keep_if.get(name, True)  # the other changes are always kept
-    bars.append({"name": name, "before": level, "after": after, "kept": kept})
-    level = after if kept else level
+    is_kept = name in kept
+    bars.append({"name": name, "before": level, "after": after, "kept": is_kept})
+    level = after if is_kept else level
 bars.append({"name": "fast recipe", "before": 0, "after": level, "kept": True})
 whole = bars[0]["after"]
 summary = f"From {whole:.1f} s to {level:.1f} s: {whole / level:.1f} times as fast."
 show_figure(figures.waterfall(bars), summary, session.caption())
 card.measure("seconds_to_target", {"original": whole, "fast": level})
-print(f"Training with the fast recipe took {median(fast_seconds):.1f} s. This includes the "
-      "start-up, which the bars leave out, but not the options of part 7")
+longest = max(kept, key=gains.get)
+others = prod(gains[name] for name in kept) / gains[longest]
+print(f"The longest bar: {longest}, {gains[longest]:.2f} times. ", end="")
+print(f"All others that were kept: {others:.2f} times together")
+print(f"On the clock, the fast recipe took {median(fast_seconds):.1f} s in part 6: with its "
+      "start-up, and without the options of part 7")
 
 # %% [markdown]
-# **Question.** Which bar is the longest? Is it the rung that you wrote down in part 3?
+# So where does the time go? In the stored run, most of it had gone into steps that nobody
+# needed to take: *fewer steps* gained a factor of about ten, and all other rungs together
+# less than two. Bits and compilers depend on the hardware, so your bars may differ.
 #
-# That answers the question at the top. Divide the factor of the whole training by that of
-# the longest bar, and you know what the others gained together. In our runs on two cores,
-# the longest bar was *fewer steps*, with a factor of about ten, and all other changes
-# together gained at most a factor of about two. Most of the time had gone into steps that
-# nobody needed to take. On another machine the bars differ, because XLA and fewer bits
-# depend on the hardware.
+# **Question.** Is your longest bar the rung that you wrote down in part 4?
 
 # %% [markdown]
 # ## Quiz
 #
-# How much of this do you remember? Every answer comes with an explanation.
+# Every answer comes with an explanation.
 
 # %%
 quiz("08")
@@ -1229,9 +1247,9 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the waterfall. Which change gained most on your machine, and which gained least?
-# What does each of these two do to a training step? Write three to six sentences in the
-# cell below, with numbers from your run. No check reads them, but your instructor may.
+# In your waterfall, which change gained most, and which gained least? What does each of
+# these two do to a training step? Write three to six sentences below, with numbers from
+# your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="8.figure" points=2
 # **8.figure, your answer:**
@@ -1239,15 +1257,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Arithmetic, memory and dispatch each limit the speed of a layer. The lowest limit counts,
-# and for small arrays that is often dispatch. A profile shows where a step spends its
-# time, and Amdahl's law how much a change can gain at most, but only alternating runs show
-# how much it really gains. And the largest gain may lie in the steps that you need not
+# Arithmetic, memory and dispatch each set a least time for a layer. The longest of the
+# three counts, and for small arrays that is often dispatch. A profile shows where a step
+# spends its time, and Amdahl's law how much a change can gain, but only alternating runs
+# show how much it does gain. And the largest gain may lie in the steps that you need not
 # take.
 #
-# Two last questions. If your network becomes ten times as wide, which bars of your
-# waterfall become longer? And which of these changes could you have tested within a
-# minute?
+# **Question.** If your network becomes ten times as wide, which bars of your waterfall
+# become longer? And which of these changes could you have tested within a minute?
 
 # %% [markdown]
 # ## Going further
@@ -1256,17 +1273,16 @@ session.finish()
 #
 # ### How much of the machine does your training use?
 #
-# How close does training come to the peak of part 1? If an image takes $F_1$ operations in
-# all convolutions, forward and backward, and training processes $r$ images per second,
-# then it uses the share
+# If an image takes $F_1$ operations in all convolutions, forward and backward, and training
+# processes $r$ images per second, then it uses the share
 #
 # $$ \text{MFU} = \frac{F_1\, r}{P} $$
 #
-# of the peak $P$, measured for the same number format in operations per second. This is
-# [*model FLOPs utilization*](../docs/glossary.md) ([Chowdhery et al.
-# 2022](https://arxiv.org/abs/2204.02311)), with one difference: that paper takes the peak
-# from a data sheet, which is usually higher than a measured one. So its 46.2%, for a model
-# with 540 billion parameters, cannot be compared directly with your share.
+# of the peak $P$ for the same number format. This is [*model FLOPs
+# utilization*](../docs/glossary.md). ([Chowdhery et al.
+# 2022](https://arxiv.org/abs/2204.02311) report 46.2% for a model with 540 billion
+# parameters, but take the peak from a data sheet, which is usually higher than a measured
+# one.)
 
 # %%
 def operations_per_image(network):
@@ -1285,54 +1301,14 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
     print(f"MFU, {name}: {100 * share:.2f}% of a matrix product's speed")
 
 # %% [markdown]
-# The network of [lab 02](02_throughput.ipynb) has layers just as narrow, and yet it reaches
-# a far larger share of a laptop's peak. (Lab 02 even counts fewer operations: it leaves out
-# products with padding.) Why does our network reach so little? Roughly,
-#
-# $$ \text{MFU} \approx \text{share of a step spent in convolutions} \times \frac{\text{speed of the convolutions}}{\text{peak}} $$
-#
-# **Question.** Our network pools the image after its first convolution. How does this
-# change the number of operations in the layers after it, and the work of the layers before
-# it?
-
-# %%
-def utilization(stem_pool, width):
-    """The MFU of a network of this shape, which trains on one batch, without a pipeline."""
-    shape = {"unit": conv_bn_relu, "stem_pool": stem_pool, "dropout": 0.0}
-    network = wide_resnet(lab.depth, width, **shape)
-    network.compile(optimizers.SGD(lab.learning_rate), crossentropy, **no_xla)
-    seconds = seconds_of(lambda: network.train_on_batch(float_images, one_hot))
-    return lab.batch_size * operations_per_image(network) / seconds / peak
-
-if not recorded:  # another machine's profile says nothing about this one
-    in_convolutions = by_layer["convolution"]
-    its_speed = of_image * lab.batch_size / in_convolutions
-    print(f"Convolutions take {100 * in_convolutions / total:.1f}% of the time, ", end="")
-    print(f"and reach {100 * its_speed / peak:.1f}% of the peak")
-for name, pooling in {"our network": lab.stem_pool, "without pooling": 1}.items():
-    print(f"MFU of a step alone, {name}: {100 * utilization(pooling, lab.width):.2f}%")
-ten = 100 * utilization(lab.stem_pool, max(10, lab.width))
-print(f"MFU of a step alone, width {max(10, lab.width)}: {ten:.2f}%")
-
-# %% [markdown]
 # <details><summary>Why does this network use so little of the peak?</summary>
 #
 # Pooling by 4 leaves all later layers a sixteenth of the pixels and of the operations. But
-# the layers up to the pooling work on the whole image. In a profile (2 cores of an AMD
-# EPYC, batch 32, fused layer) they took 54% of the time, although the first convolution
-# has at most 21% of the operations that the MFU counts.
-#
-# On that machine the MFU, computed from processor time, rose from 7% to 30% without
-# pooling, and to 21% at width 10. Batches of 2,048 images raised it only to 8%. So a small
-# share is the price of a network small enough to train quickly.
+# the layers up to the pooling work on the whole image, and have few of the operations that
+# the MFU counts. So a small share is the price of a network small enough to train quickly.
 #
 # </details>
 
 # %% [markdown]
-# To read on: [Williams, Waterman and Patterson, "Roofline"
-# (2009)](https://doi.org/10.1145/1498765.1498785); [Amdahl, "Validity of the Single
-# Processor Approach" (1967)](https://doi.org/10.1145/1465482.1465560); [Micikevicius et
-# al., "Mixed Precision Training" (2018)](https://arxiv.org/abs/1710.03740); [Smith and
-# Topin, "Super-Convergence" (2019)](https://arxiv.org/abs/1708.07120); [Szegedy et al.,
-# "Rethinking the Inception Architecture" (2016)](https://arxiv.org/abs/1512.00567);
-# [Chowdhery et al., "PaLM" (2022)](https://arxiv.org/abs/2204.02311).
+# To read on: the papers that the sections link. [Micikevicius et al., "Mixed Precision
+# Training" (2018)](https://arxiv.org/abs/1710.03740) shows where float16 needs scaling.
