@@ -188,6 +188,7 @@ def empty_call_seconds():
         return tensorflow.identity(value)
     return seconds_of(lambda: empty()[0, 0, 0, 0].numpy(), choose=min)
 
+# %%
 types = {"float32": "float32", "mixed_bfloat16": "bfloat16", "mixed_float16": "float16"}
 peaks = {policy: product_speed(types[policy]) for policy in candidates()}
 peak, bytes_per_second, floor = peaks["float32"], add_speed(), empty_call_seconds()
@@ -196,8 +197,8 @@ for name, rate in peaks.items():
 print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes per second")
 print(f"Ridge: {peak / bytes_per_second:.1f} operations per byte")
 print(f"An empty call: {1000 * floor:.3f} ms")
-print(f"Cache: {cache / 2**20:.1f} MiB; two arrays: {2 * array_bytes / 2**20:.1f} MiB, ", end="")
-print("so this is the cache's speed" if in_cache else "so this is the main memory's speed")
+print(f"Cache: {cache / 2**20:.1f} MiB; arrays: {array_bytes / 2**19:.1f} MiB. ", end="")
+print(f"this is the {'cache' if in_cache else 'main memory'}'s speed")
 card.measure("product_operations_per_second", peaks)
 card.measure("memory_bytes_per_second", bytes_per_second)
 
@@ -396,7 +397,8 @@ card.outcome("limits_of_layers", counts)
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
-summary = f"At the batch size of training {limited.count('dispatch')} of {len(limited)} layers "
+dispatched = limited.count("dispatch")
+summary = f"At the batch size of training {dispatched} of {len(limited)} layers "
 show_figure(figure, summary + "are limited by dispatch.", session.caption())
 figure = figures.limits_and_measured(points)
 slower = median([p["seconds"] / max(p["limits"].values()) for p in points])
@@ -637,6 +639,7 @@ def rung(*network, policy="float32", **options):
 
 step_model = rung(conv_bn_relu, 0.0)
 
+# %%
 def step_seconds(image_batches):
     """Median seconds from one step to the next, in training on these batches."""
     began = []
@@ -826,6 +829,7 @@ def weights_gradients(policy, times):
     found = tape.gradient(scaled, network.trainable_variables)
     return numpy.concatenate([g.numpy().ravel() for g in found]) / times
 
+# %%
 small = 1 / 256  # of the loss that the network has now
 exact = weights_gradients("float32", 1.0)
 for name, times in {"small loss": small, "small loss, scaled up again": 1.0}.items():
@@ -1219,12 +1223,14 @@ whole = bars[0]["after"]
 summary = f"From {whole:.1f} s to {level:.1f} s: {whole / level:.1f} times as fast."
 show_figure(figures.waterfall(bars), summary, session.caption())
 card.measure("seconds_to_target", {"original": whole, "fast": level})
+
+# %%
 longest = max(kept, key=gains.get)
 others = prod(gains[name] for name in kept) / gains[longest]
 print(f"The longest bar: {longest}, {gains[longest]:.2f} times. ", end="")
 print(f"All others that were kept: {others:.2f} times together")
-print(f"On the clock, the fast recipe took {median(fast_seconds):.1f} s in part 6: with its "
-      "start-up, and without the options of part 7")
+print(f"On the clock, part 6 took {median(fast_seconds):.1f} s for the fast recipe: ", end="")
+print("with its start-up, but without the options of part 7")
 
 # %% [markdown]
 # So where does the time go? In the stored run, most of it had gone into steps that nobody
