@@ -15,16 +15,23 @@
 #
 # For large matrices you do need a GPU, but how large is large? To find out, you claim one
 # GPU, and build a clock that does not stop before the work is really done. Then you let two
-# devices race on matrices of many sizes. The *fast device* is your GPU. The *slow device*
-# is your CPU. If you have no GPU, the fast device is the CPU with all of its threads, and
-# the slow device is the same CPU with a single thread.
+# devices race on matrices of many sizes.
+#
+# Four words will help you to follow it:
+#
+# - a *core* is a part of a processor that executes instructions, and a CPU has several;
+# - a *thread* is one stream of instructions, for one core to work on;
+# - a *process* is a running program with its own memory, such as your notebook's kernel;
+# - a *launch* is the order to a device to begin a job.
+#
+# The *fast device* is your GPU, and the *slow device* your CPU. Without a GPU, they are the
+# same CPU, with a thread for every core and with a single thread.
 
 # %% [markdown]
-# Where the text says *Predict*, replace `None` in the next cell by your guess. You may
-# leave it out, but you cannot change it after the measurement. Every exercise marked
-# **TODO** has a check below it. Until your answer passes, the lab uses the reference
-# solution, so you can always continue. If you are stuck in exercise 0.1, call `hint("0.1")`
-# in a new cell. Each further call tells you more.
+# Where the text says *Predict*, replace `None` in the next cell by your guess. You may leave
+# it out, but you cannot change it after the measurement. Every exercise marked **TODO** has
+# a check below it. Until your answer passes, the lab uses the reference solution. If you
+# are stuck, call `hint("0.1")` in a new cell. Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine
@@ -66,15 +73,15 @@ card = lab.card
 # %% [markdown]
 # ## The same product, in Python and in NumPy
 #
-# Before you ask for a faster device, see what your CPU can do. Most of the work in a
-# network goes into matrix products. To compute one number in the product of two
-# $n \times n$ matrices, you multiply $n$ pairs of numbers and add up the results:
+# What can your CPU do alone? Most of the work in a network goes into matrix products. To
+# compute one number in the product of two $n \times n$ matrices, you multiply $n$ pairs
+# of numbers and add up the results:
 #
 # ![Three grids: a row of the first matrix times a column of the second gives one number of the product.](../helpers/lab_00/diagrams/matrix_product.svg)
 #
 # The product has $n^2$ numbers, and each of them takes $n$ multiplications and $n$
 # additions, which makes $2 n^3$ operations. You could write them as three nested loops in
-# Python, or leave them to NumPy's `@`, which computes the same product on the same CPU.
+# Python, or leave them to NumPy's `@`, on the same CPU.
 #
 # **Predict:** how many times as fast as these loops is NumPy?
 
@@ -120,19 +127,18 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # %% [markdown]
 # The loops would have kept you waiting, so the cell timed only one of the $n^2$ numbers and
 # multiplied its time by $n^2$. They are slow because in Python every number is an object:
-# for every single pair, Python checks both types and creates new objects for the results.
-# NumPy checks the types once. Then a compiled library multiplies several numbers with each
-# instruction, and it may use all cores.
+# for every single pair, Python checks both types and creates new objects. NumPy checks the
+# types once. Then a compiled library multiplies several numbers with each instruction, and
+# it may use all cores.
 #
-# A GPU goes much further. Thousands of small units apply the same instruction to different
-# numbers, and recent NVIDIA GPUs also have *tensor cores*, which are made for matrix
-# products alone. But before you can measure a GPU, you have to claim one.
+# A GPU goes much further: thousands of small units apply the same instruction to different
+# numbers. But before you can measure a GPU, you have to claim one.
 
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it takes nearly *all* of the GPU's memory, because one
-# large block becomes less fragmented than many small ones ([guide to
+# When TensorFlow first uses a GPU, it reserves nearly *all* of its memory, and then divides
+# this block up itself, so that few unusable gaps remain ([guide to
 # GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until the process
 # ends, so the next person's training stops with an out-of-memory error. Worse, TensorFlow
 # does this to *every* GPU that it sees, even if it uses only one.
@@ -160,8 +166,7 @@ for kind in ("CPU", "GPU"):
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
 #
-# You can also make this choice in Python, as long as TensorFlow has not started yet. Then
-# your notebook leaves the other GPUs, and unused memory, to your colleagues.
+# You can also make this choice in Python, as long as TensorFlow has not started yet.
 #
 # **Write** `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`, which claims
 # one GPU and a share of its memory, and returns a dict that describes the result. You need
@@ -188,15 +193,15 @@ for kind in ("CPU", "GPU"):
 # |---|---|---|
 # | `claim_gpu(1)` | 2 | only GPU 1 is visible, and its memory grows as needed |
 # | `claim_gpu(1, memory_growth=False, memory_limit_mib=1024)` | 2 | only GPU 1 is visible, and its memory is capped at 1024 MiB |
-# | `claim_gpu(1, memory_growth=False)` | 2 | only GPU 1 is visible, and both settings stay as they are |
+# | `claim_gpu(1, memory_growth=False)` | 2 | only GPU 1 is visible, and its memory settings stay as they are |
 # | `claim_gpu(1, memory_limit_mib=1024)` | 2 | `ValueError`: this asks for both, because growth is the default |
 # | `claim_gpu(2)` or `claim_gpu(-1)` | 2 | `ValueError`: no GPU has this `index` |
 # | `claim_gpu(index)`, whatever `index` is | 0 | it prints that you are going on with the CPU |
 #
-# - The CPU stays visible. A limit is 1 or more.
+# - The CPU stays visible. Nobody asks for a limit below 1.
 # - Raise a `ValueError` before you change anything.
-# - Without any GPU, a call that asks for both growth and a limit may still raise its
-#   `ValueError`.
+# - If there is no GPU and the call asks for both growth and a limit, both the `ValueError`
+#   and the printed line are right.
 # - If TensorFlow has already started, the three `tf.config` functions raise a
 #   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
 #   restart the kernel.
@@ -262,9 +267,10 @@ print(f"Slow device: {slow_name}")
 #
 # The obvious clock flatters a GPU, because the GPU works independently of Python.
 # [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) only puts the
-# job into a queue, and Python waits only when it needs the numbers of the result. The next
-# cell makes TensorFlow work in this way on the CPU, too, and takes both times: until the
-# call returns, and until the product is finished.
+# job into a queue, and Python waits only when it needs the numbers of the result. On a CPU,
+# TensorFlow normally waits for each product. The next cell switches this off, so that the
+# CPU works from a queue, too, and reads the clock twice: when the call returns, and when
+# the product is finished.
 #
 # **Predict:** divide the time until the product is finished by the time until the call
 # returns. How large is this ratio?
@@ -277,13 +283,13 @@ card.predict("finished_over_returned", my_ratio_guess)
 card.lock("finished_over_returned")
 tensorflow.config.experimental.set_synchronous_execution(False)
 a = tensorflow.random.normal((1000, 1000))
-tensorflow.matmul(a, a).numpy()  # not timed: the first call also pays for the start-up
+tensorflow.matmul(a, a)[0, 0].numpy()  # not timed: the first call pays for the start-up
 times = []
 for _ in range(5):
     began = perf_counter()
     product = tensorflow.matmul(a, a)
     returned = perf_counter() - began
-    product.numpy()
+    product[0, 0].numpy()  # waits for the product, and copies only one number
     times.append((returned, perf_counter() - began))
 returned, finished = numpy.median(times, axis=0)
 tensorflow.config.experimental.set_synchronous_execution(True)  # the default
@@ -293,11 +299,10 @@ card.outcome("finished_over_returned", finished / returned)
 
 # %% [markdown]
 # The shorter time is only the time to join the queue. So read a number of the result before
-# you stop the clock: to deliver it, Python has to wait until the product is finished.
-# Reading one number is enough. It takes a little time itself, which you will measure later.
+# you stop the clock: Python then has to wait until the product is finished.
 
 # %% [markdown]
-# For the race you need an honest clock, one that runs until the product is finished.
+# For the race you need an honest clock, which runs until the product is finished.
 #
 # **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
 # a k x n matrix on `device`. It returns the median time in seconds and the speed in
@@ -362,50 +367,43 @@ print(f"That is {python_seconds / seconds:.1f} times as fast as loops in Python,
 print(f"and {numpy_seconds / seconds:.2f} times as fast as NumPy")
 
 # %% [markdown]
-# The matrices in a network are seldom square. The next product, which we call *flat*, has
-# about as many operations, but its first matrix has only 100 columns, and its second only
-# 100 rows.
+# The matrices in a network are seldom square: a dense layer with 100 inputs multiplies by a
+# matrix with only 100 rows. The next product is *flat* in this way, but has about as many
+# operations as the square one.
 #
 # **Question.** Will it reach the same speed?
 
 # %%
 m, n = lab.rows, lab.columns
-shapes = {"square": (square, square, square), "flat": (m, 100, n)}
-flat_seconds, flat_gflops = time_matmul(fast, *shapes["flat"], lab.repeats)
+flat_seconds, flat_gflops = time_matmul(fast, m, 100, n, lab.repeats)
 card.measure("matmul_seconds", {"m": m, "k": 100, "n": n, "seconds": flat_seconds})
 card.measure("gflop_per_second", flat_gflops)
 print(f"A {m:,}x100 by 100x{n:,} product on {fast_name}: {1000 * flat_seconds:.2f} ms")
 print(f"GFLOP/s: {flat_gflops:.2f}")
 print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product")
-for name, (high, inner, wide) in shapes.items():
-    numbers = high * inner + inner * wide + high * wide
-    per_byte = 2 * high * inner * wide / (4 * numbers)
-    print(f"The {name} product: {per_byte:.1f} operations for each byte")
 
 # %% [markdown]
-# Arithmetic is only part of the work: the device also has to read both matrices from memory
-# and write the result back. In float32 each number has 4 bytes, so the product of an m x k
-# and a k x n matrix has
+# In the stored run, on a CPU, the flat product reaches 0.81 of the square product's speed.
+# Is it slow because it writes so many numbers? We tested that on one thread and on two:
+# with a result small enough for the CPU's cache it stayed as slow, but with 400 in place of
+# the 100 it was as fast as the square product. So the cause is the short side. A library
+# works block by block, and the overhead of a block weighs more if each of its numbers takes
+# only 100 multiplications.
+
+# %% [markdown]
+# <details><summary>And on a GPU?</summary>
+#
+# There the memory may be to blame. The device has to read both matrices and write the
+# result, with 4 bytes for each number in float32. This makes
 #
 # $$ \frac{2 m k n}{4\,(m k + k n + m n)} \text{ operations per byte.} $$
 #
-# For square matrices this is $n / 6$, which grows with their size. In the flat product,
-# however, each number of the large result takes only 200 operations for its 4 bytes, so
-# there are at most 50 operations per byte. [Lab 08](08_faster.ipynb) turns this comparison
-# into a picture, the [roofline](../docs/glossary.md).
-
-# %% [markdown]
-# <details><summary>Are 50 operations per byte enough?</summary>
-#
-# On a GPU, they may not be. For an A100 with 40 GB, [NVIDIA
-# states](https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf)
-# 1,555 GB/s for its memory, and 156,000 GFLOP/s for products in TF32, a number format with
-# fewer digits than float32. In the time that it takes to move one byte, this
-# GPU can do 100 operations. So at least half of its arithmetic units' time is wasted on the
-# flat product, and faster units would not help.
-#
-# In the same time, a CPU can do far fewer operations. Its memory may therefore limit
-# neither product.
+# For square matrices this is $n / 6$, but the flat product never has more than 50. An A100
+# with 40 GB moves 1,555 GB/s and computes 156,000 GFLOP/s in TF32, a format with fewer
+# digits ([NVIDIA](https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf)).
+# That is 100 operations per byte, so at least half of its arithmetic units' time is wasted
+# on the flat product. [Lab 08](08_faster.ipynb) turns this comparison into a picture, the
+# [roofline](../docs/glossary.md).
 #
 # </details>
 
@@ -413,19 +411,19 @@ for name, (high, inner, wide) in shapes.items():
 # ## Exercise 0.3: from which size does the fast device win?
 #
 # Now the race can begin. It takes time to launch a product on a GPU, or to distribute it
-# over all threads of a CPU, so at small sizes the fast device may lose. The matrices are
-# square, with 16, 32, 64 and more rows.
+# over the threads of a CPU, so at small sizes the fast device may lose.
 #
-# **Predict:** at which size does the fast device begin to win?
+# **Predict:** the matrices are square, with 16, 32, 64 and more rows. At which size does the
+# fast device begin to win?
 
 # %%
 my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 4096
 crossover_guess = card.predict("crossover_size", my_crossover_guess)
 
 # %% [markdown]
-# With a GPU, your function times both devices. Without a GPU, each device needs a process
-# of its own, because TensorFlow fixes its number of threads when it starts. These processes
-# use the reference solution of exercise 0.2.
+# With a GPU, your function times both devices. Without one, each device needs a process of
+# its own, because TensorFlow fixes its number of threads when it starts. (These processes
+# use the reference solution of exercise 0.2.)
 
 # %%
 def sweep(device):
@@ -486,8 +484,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# Times vary from run to run, so a narrow win may be luck. The next cell counts a win of the
-# fast device only if the slow device takes more than 1.2 times as long.
+# A narrow win may be luck. So the next cell counts a win of the fast device only if the
+# slow device takes more than 1.2 times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -503,31 +501,43 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# What does the fast device buy you on your machine? To the left of the green line, nothing
-# that you can be sure of. At the largest size, the printed ratio says how many times as
-# fast it is. If your figure has no green line, the gain is not clear at any size.
+# So what does the fast device buy you? To the left of the green line, nothing that you can
+# count on, and it may even cost you time. To the right, it buys up to the printed ratio: in
+# the stored run on two cores, a factor of 1.75 at 2,048 rows, and nothing clear below 1,024.
+# (Without a green line, no gain is clear.)
 #
-# **Question.** Compare two sizes in the left panel, 16 and 64 rows. The larger product has
-# $4^3 = 64$ times as many operations. How many times as long does it take? If multiplying
-# is not what takes the time at these sizes, what is?
+# **Question.** In the left panel, the product with 64 rows has $4^3 = 64$ times as many
+# operations as the product with 16. How many times as long does it take?
 
 # %% [markdown]
-# ## Where does the floor come from?
+# ## Why do small products gain nothing?
 #
-# Below some size, smaller matrices hardly save any time. There, both curves in the left
-# panel level off at a *floor*, a time that even the smallest product needs. With a floor of
+# At small sizes, both curves in the left panel level off at a *floor*: preparing and
+# launching a product takes some time, however little there is to multiply. With a floor of
 # $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
 # takes about
 #
-# $$ t(n) = t_f + \frac{2 n^3}{P} $$
+# $$ t(n) = t_f + \frac{2 n^3}{P} \quad\text{seconds.} $$
 #
-# seconds. The floor stays the same while the work grows, so the speed in the right panel
-# rises until the device is busy nearly all the time. This is why we train on batches, and
-# why [lab 02](02_throughput.ipynb) asks how large they should be.
+# The smallest product is nearly all floor, and the largest nearly all arithmetic, so the
+# ends of a curve give both numbers, and the size at which both terms are equal.
+
+# %%
+for name, times in curves.items():
+    floor = times[0]
+    peak = 2 * tested[-1] ** 3 / max(times[-1] - floor, 1e-9)
+    half = (floor * peak / 2) ** (1 / 3)
+    print(f"On {name}: floor {1e6 * floor:.1f} µs, peak {peak / 1e9:.1f} GFLOP/s, ", end="")
+    print(f"equal at {half:.1f} rows")
 
 # %% [markdown]
-# A part of the floor may come from the measurement itself. Your clock keeps running while
-# Python reads one number of the result, which is a separate operation on the device.
+# Below that size you pay mostly for the call, which the fast device makes no cheaper; above
+# it you pay for arithmetic. This is why we train on batches, and why [lab
+# 02](02_throughput.ipynb) asks how large they should be.
+
+# %% [markdown]
+# A part of the floor may come from your clock, which keeps running while Python reads one
+# number of the result. This is an operation of its own, which Python has to prepare.
 #
 # **Question.** What share of the smallest product's time is spent on reading this number?
 
@@ -543,27 +553,16 @@ print(f"Share of the time spent on reading: {100 * reading / both:.1f}%")
 card.measure("share_of_asking", reading / both)
 
 # %% [markdown]
-# So a part of the floor belongs to the clock, not to the device. In training this matters
-# less, because many operations run before Python reads a number.
-
-# %% [markdown]
-# <details><summary>What else belongs to these times?</summary>
-#
-# On a GPU, both printed times also include the launch of every operation, and the copy of
-# the number to the CPU's memory. This overhead even shifts the crossover. If both devices
-# pay the same overhead, the ratio of their times moves towards 1, so the matrices have to
-# be larger before one device wins by a factor of 1.2. A profiler ([lab
-# 08](08_faster.ipynb)) can show the time of each operation without this overhead.
-#
-# </details>
+# So this share of the floor belongs to your clock. In training it hardly counts, because
+# many operations run before Python reads a number.
 
 # %% [markdown]
 # ## Do both devices get the same answer?
 #
-# Speed is worth little if the answers are wrong. The next cell multiplies the same two
-# 500x500 matrices on each device, and adds up all numbers of the product in float32, which
-# keeps about seven digits. Then the fast device adds up the same numbers in a different
-# order. First it computes the sum of each column, and then the sum of these sums.
+# A race counts only if both devices finish with the same result. The next cell multiplies
+# the same two 500x500 matrices on each of them, and adds up all numbers of the product in
+# float32, which keeps about seven digits. Then the fast device adds up the same numbers in
+# a different order: first each column, and then these sums.
 #
 # **Predict:** to how many digits will the sums in the two orders agree? (Two sums agree to
 # four digits if they differ by one part in ten thousand.)
@@ -586,9 +585,7 @@ print(f"On {fast_name}, columns first: {by_column:.6f}")
 print(f"In float64, sixteen digits: {(a @ b).sum():.6f}")
 
 # %% [markdown]
-# A single pair of matrices may not be typical, so the next cell draws a hundred pairs. Let
-# the two orders give the sums $s_1$ and $s_2$. They agree to
-# $-\log_{10}(|s_1 - s_2| / |s_1|)$ digits, which is 4 in the example above.
+# One pair of matrices may not be typical, so the next cell draws a hundred.
 
 # %%
 def equal_digits(seed):
@@ -607,26 +604,24 @@ print(f"In the half with the sums nearest to zero: median {numpy.median(near_zer
 card.outcome("equal_digits", numpy.median(digits))
 
 # %% [markdown]
-# Every addition of floating-point numbers rounds, so the order matters: `(a + b) + c` is
-# not always `a + (b + c)`. A GPU and a CPU add in different orders. On NVIDIA GPUs since
-# the A100, TensorFlow also [rounds the factors of float32 products to
+# Adding floating-point numbers rounds, so the order matters: `(a + b) + c` is not always
+# `a + (b + c)`. A GPU and a CPU add in different orders. On NVIDIA GPUs since the A100,
+# TensorFlow also [rounds the factors of float32 products to
 # TF32](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_tensor_float_32_execution),
-# which keeps about three decimal digits. Without a GPU, in contrast, your two devices may
-# agree to the last digit.
+# which keeps about three decimal digits. Without a GPU, the two devices may agree to the
+# last digit, as in the stored run.
 #
-# None of these sums is wrong. The product has a quarter of a million numbers. In their sum,
-# positive and negative numbers mostly cancel each other, but their rounding errors remain.
-# The closer the sum is to zero, the fewer of its digits are correct.
+# None of these sums is wrong. In the sum of a quarter of a million numbers, positive and
+# negative numbers mostly cancel each other, but their rounding errors remain.
 
 # %% [markdown]
-# So never compare results from two devices with `==`; ask instead whether they are close.
-# And do not be surprised if training with the same seed gives a slightly different loss on
-# another device, because a difference in the last digits may grow from step to step.
+# So never compare results from two devices with `==`; ask whether they are close. And the
+# same seed may give a slightly different loss on another device, because a difference in
+# the last digits may grow from step to step.
 
 # %% [markdown]
-# > **Limits.** This text is based on runs on CPUs. Its statements about GPUs come from the
-# > sources that it links to, and the time to launch a job on a GPU was not measured. Nor
-# > does the lab measure what limits the threads at the largest size.
+# > **Limits.** We ran this lab on CPUs only. What it says about GPUs comes from the linked
+# > sources.
 
 # %% [markdown]
 # ## Quiz
@@ -642,9 +637,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure from exercise 0.3. Where do the two lines cross, or where would they cross
-# if you extended them? Which line has the higher floor, and what does this mean for the
-# sizes to the left of the crossing?
+# In the figure from exercise 0.3, where do the two lines cross? Which line has the higher
+# floor, and what does this mean for the sizes to the left of the crossing?
 #
 # Write three to six sentences in the cell below, with numbers from your run. No check reads
 # them, but your instructor may.
@@ -655,15 +649,14 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# You decide which processor your code is on before TensorFlow starts, when you claim one
-# GPU and a share of its memory. Below some size the fast device buys you nothing, because a
-# single call brings too little work. Above that size, the ratio of the two times says how
-# much it buys you. To trust such numbers, time the work until it is done, leave out the
-# first call, take the median, and know what the measurement itself adds.
+# Before TensorFlow starts, you decide which GPU it may see and how much of its memory it may
+# take. After that, `tf.device` decides where each operation runs. Below some size the fast
+# device buys you nothing, because a call brings too little work. Above it, the ratio of the
+# two times says how much it buys. To trust such numbers, time the work until it is done,
+# leave out the first call, take the median, and know what the clock itself adds.
 #
-# **Question.** Why do later labs print images per second for a whole epoch, instead of
-# timing a step? And what would the curves of this lab look like if you added two matrices
-# instead of multiplying them?
+# **Question.** What would the curves of this lab look like if you added two matrices instead
+# of multiplying them?
 
 # %% [markdown]
 # ## Going further
@@ -672,8 +665,7 @@ session.finish()
 #
 # ### No GPU? How many threads work?
 #
-# If you have no GPU, does TensorFlow distribute even a small product over all threads of
-# the CPU? A second clock can answer this:
+# Does TensorFlow distribute even a small product over all threads of the CPU?
 # [`process_time`](https://docs.python.org/3/library/time.html#time.process_time) adds up
 # the processor time of all threads, so two busy threads advance it by two seconds per
 # second.
@@ -697,15 +689,14 @@ busy_text = "  ".join(f"{size}: {threads:.1f}" for size, threads in by_size)
 print(f"Busy threads by size: {busy_text}")
 
 # %% [markdown]
-# A number close to 1.0 means that a single thread did all the work. The others were allowed
-# to help, but TensorFlow considered the product too small to be worth distributing.
+# A number close to 1.0 means that TensorFlow considered the product too small to be worth
+# distributing.
 #
 # **Question.** Compare the last number with the ratio that exercise 0.3 printed at the
 # largest size. Are they equal?
 #
 # The ratio may be smaller, because the threads wait for something that they share, such as
-# memory, or because other programs are running. Even a thread that only waits in a loop for
-# the others counts as busy. `htop` shows in a terminal who else is using the machine.
+# memory, or because other programs are running.
 
 # %% [markdown]
 # To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point

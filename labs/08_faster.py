@@ -61,8 +61,7 @@ flip: bool = True
 # On a laptop the network is shallow and pools the image early. On a GPU it is
 # [WRN-16-10](https://arxiv.org/abs/1605.07146), as in [lab 02](02_throughput.ipynb).
 #
-# > **Limits.** Your factors hold only for this machine, this network and these batch
-# > sizes. If part 2 finds no profiler, it shows another machine's profile, and says so.
+# > **Limits.** Your factors hold only for this machine, this network and these batch sizes.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -198,7 +197,7 @@ print(f"Memory: {bytes_per_second / 1e9:.1f} billion bytes per second")
 print(f"Ridge: {peak / bytes_per_second:.1f} operations per byte")
 print(f"An empty call: {1000 * floor:.3f} ms")
 print(f"Cache: {cache / 2**20:.1f} MiB; arrays: {array_bytes / 2**19:.1f} MiB. ", end="")
-print(f"this is the {'cache' if in_cache else 'main memory'}'s speed")
+print(f"This is the {'cache' if in_cache else 'main memory'}'s speed")
 card.measure("product_operations_per_second", peaks)
 card.measure("memory_bytes_per_second", bytes_per_second)
 
@@ -433,8 +432,8 @@ show_figure(figure, summary, session.caption())
 # formula. How much of a real step does that cost?
 #
 # A *profile* records when each operation begins and ends
-# ([guide](https://www.tensorflow.org/guide/profiler)). The name of an operation contains
-# the name of its layer, so we can add up the times for each kind of layer.
+# ([guide](https://www.tensorflow.org/guide/profiler)), so we can add up the times for each
+# kind of layer.
 #
 # **Predict:** Of the time of all operations in a step of the original training, what share
 # belongs to batch normalisation?
@@ -485,7 +484,7 @@ card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 # Keras 3 computes a mean, a difference, a square, and so on, although TensorFlow has a
 # single program for all of it
 # ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)).
-# A layer that uses it is called *fused*. Ours has the same weights as Keras' own.
+# A layer that uses it is called *fused*.
 
 # %%
 figure = figures.profile_bars({"Keras' own": by_layer, "fused": fused_by_layer})
@@ -984,8 +983,7 @@ card.measure("gain_of_fewer_bits", gains["fewer bits"])
 card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# If 16 bits make training slower, as in the stored run, the next rungs go back to float32,
-# unless you set `precision` in the first code cell.
+# If 16 bits make training slower, as in the stored run, the next rungs go back to float32.
 
 # %% [markdown]
 # ## 6. Rung 5: fewer steps
@@ -1229,8 +1227,8 @@ longest = max(kept, key=gains.get)
 others = prod(gains[name] for name in kept) / gains[longest]
 print(f"The longest bar: {longest}, {gains[longest]:.2f} times. ", end="")
 print(f"All others that were kept: {others:.2f} times together")
-print(f"On the clock, part 6 took {median(fast_seconds):.1f} s for the fast recipe: ", end="")
-print("with its start-up, but without the options of part 7")
+print(f"The fast recipe took {median(fast_seconds):.1f} s on the clock of part 6, ", end="")
+print("with its start-up but without the options of part 7")
 
 # %% [markdown]
 # So where does the time go? In the stored run, most of it had gone into steps that nobody
