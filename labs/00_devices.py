@@ -612,7 +612,8 @@ card.outcome("equal_digits", numpy.median(digits))
 # last digit, as in the stored run.
 #
 # None of these sums is wrong. In the sum of a quarter of a million numbers, positive and
-# negative numbers mostly cancel each other, but their rounding errors remain.
+# negative numbers mostly cancel each other, but their rounding errors remain. So the closer
+# the sum is to zero, the fewer of its digits are correct.
 
 # %% [markdown]
 # So never compare results from two devices with `==`; ask whether they are close. And the

@@ -931,7 +931,7 @@ card.measure("lowest_loss_scale", min(scales))
 # %% [markdown]
 # In the stored run the scale falls to 65,536 in eight steps. From then on it doubles once
 # in every six steps, and overflows, so every sixth step is wasted. That is why Keras waits
-# for [2,000 good steps](https://keras.io/api/optimizers/loss_scale_optimizer/).
+# for [2,000 good steps](https://www.tensorflow.org/api_docs/python/tf/keras/mixed_precision/LossScaleOptimizer).
 #
 # bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is its
 # few digits.
@@ -1171,6 +1171,7 @@ together = fast_recipe(policy, 0, steps_per_execution=8), fast_data
 gains["steps together"], *_ = gain_of(together, best)
 if gains["steps together"] > 1:
     best, options = together, {"steps_per_execution": 8}
+
 def first_step(model):
     """Seconds of a model's first step, which also builds its graph."""
     began = perf_counter()
@@ -1180,23 +1181,27 @@ def first_step(model):
 without_seconds = first_step(fast_recipe(policy, 0, **options))
 compiled = fast_recipe(policy, 0, jit_compile=True, **options)
 compile_seconds = first_step(compiled)
-gains["compiler"], compiled_speed, best_speed = gain_of((compiled, fast_data), best)
+gains["compiler"], _, best_speed = gain_of((compiled, fast_data), best)
 
 # %%
 for name in ("steps together", "compiler"):
     print(f"{name}: {gains[name]:.2f} times as fast")
 costs = compile_seconds - without_seconds  # only the seconds that the compiler adds
-saves = lab.batch_size * (1 / best_speed - 1 / compiled_speed)  # in each step
+saves = lab.batch_size / best_speed * (1 - 1 / gains["compiler"])  # in each step
 print(f"The first step took {compile_seconds:.1f} s with the compiler, ", end="")
 print(f"{without_seconds:.1f} s without")
 print(f"In {all_steps} steps the compiler saves {all_steps * saves:.1f} s. ", end="")
-print(f"It pays off {f'after {ceil(costs / saves)} steps' if saves > 0 else 'never'}")
+print(f"It pays off after {ceil(costs / saves)} steps" if saves > 0 else "It never pays off")
 pays_off = {"steps together": gains["steps together"] > 1}
 pays_off["compiler"] = all_steps * saves > costs
 so_far(*(name for name, pays in pays_off.items() if pays))
 card.measure("gains", gains)
 card.measure("compile_seconds", compile_seconds)
 card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compiler")})
+
+# %% [markdown]
+# A compiler costs its seconds once, and saves some in every step. So in a training of
+# seconds it seldom pays off, and in one of hours it nearly always does.
 
 # %% [markdown]
 # ## The waterfall
@@ -1225,8 +1230,8 @@ card.measure("seconds_to_target", {"original": whole, "fast": level})
 # %%
 longest = max(kept, key=gains.get)
 others = prod(gains[name] for name in kept) / gains[longest]
-print(f"The longest bar: {longest}, {gains[longest]:.2f} times. ", end="")
-print(f"All others that were kept: {others:.2f} times together")
+print(f"The longest bar: {longest}, {gains[longest]:.2f} times as fast. ", end="")
+print(f"All other rungs that were kept: {others:.2f} times")
 print(f"The fast recipe took {median(fast_seconds):.1f} s on the clock of part 6, ", end="")
 print("with its start-up but without the options of part 7")
 
