@@ -1191,7 +1191,8 @@ saves = lab.batch_size / best_speed * (1 - 1 / gains["compiler"])  # in each ste
 print(f"The first step took {compile_seconds:.1f} s with the compiler, ", end="")
 print(f"{without_seconds:.1f} s without")
 print(f"In {all_steps} steps the compiler saves {all_steps * saves:.1f} s. ", end="")
-print(f"It pays off after {ceil(costs / saves)} steps" if saves > 0 else "It never pays off")
+after = f"pays off after {ceil(costs / saves)} steps" if saves > 0 else "never pays off"
+print(f"It {after}")
 pays_off = {"steps together": gains["steps together"] > 1}
 pays_off["compiler"] = all_steps * saves > costs
 so_far(*(name for name, pays in pays_off.items() if pays))
