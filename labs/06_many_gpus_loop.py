@@ -90,9 +90,8 @@ from helpers.machine.watchdog import no_hang
 from helpers.network.pipelines import batches
 from helpers.notebook.listing import show_listing
 
-use_figures()
-
 # %%
+use_figures()
 if lab.device["simulated"]:
     # TensorFlow optimizes a graph before it runs. For several copies of this network,
     # this takes longer than it saves in such a short training.
@@ -409,8 +408,7 @@ for name, curve in shown.items():
 #
 # [DDP](https://docs.pytorch.org/docs/stable/generated/torch.nn.parallel.DistributedDataParallel.html)
 # does not add up the gradients of its processes, but *averages* them. So there, each
-# process's own mean loss is right, if all have the same number of images. The share from
-# exercise 6.1 would make the gradient $n$ times too short.
+# process's own mean loss is right, if all have the same number of images.
 #
 # </details>
 
@@ -612,8 +610,8 @@ show_listing(script.train)
 # **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs
 # nothing.
 #
-# Guessing does not help, because a wrong line and a wrong repair get the same verdict.
-# Instead, run the script with sizes that you can follow by hand:
+# Guessing does not help, because a wrong line and a wrong repair get the same verdict. Run
+# the script with sizes that you can follow by hand:
 # `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4 steps of 2
 # micro-batches, and returns the weights and the rates.
 
@@ -931,8 +929,8 @@ card.outcome("array_over_files", ratio)
 
 # %% [markdown]
 # Your files came from the operating system's memory; from a slow disk, reading would take
-# even longer. As long as the host reads faster than the GPUs train, they hardly ever wait,
-# because it prepares the next batch in advance. The last printed line says how much room
+# even longer. As long as the host reads faster than the GPUs train, it prepares the next
+# batch in advance, and they hardly ever wait. The last printed line says how much room
 # there is: once training is faster by that factor (or earlier, because the host has other
 # work, too), more GPUs no longer help.
 

@@ -389,8 +389,8 @@ train = check("12.2", train)
 # ### Change, predict, measure, keep
 #
 # Now make it faster, one change at a time. The *gain* of a change is the time of `train`
-# divided by the time of the changed `candidate`, from the data to the last label. Here are
-# two changes of ours:
+# divided by the time of the changed `candidate`, from the data to the last label. Two
+# examples:
 #
 # | change | predicted gain | measured gain | accuracy (target) | decision |
 # |---|---|---|---|---|
@@ -398,8 +398,8 @@ train = check("12.2", train)
 # | [repeat only the hard images](../docs/leaderboard.md) | 2.5 | 2.93 (2.65 to 3.25) | 0.924 (0.92) | keep |
 #
 # The first row is this lab's stored run, with its example guess. A third of the epochs is
-# gone, so 1.4 seems modest. The measured gain is 1.14, but the interval contains 1, so
-# perhaps nothing was gained. The three passes stay.
+# gone, so 1.4 seems modest. But the measured interval contains 1, so perhaps nothing was
+# gained. The three passes stay.
 
 # %% [markdown]
 # **Question.** Why does a third of the epochs not make the training 1.5 times as fast?
@@ -420,7 +420,8 @@ train = check("12.2", train)
 # largest losses. The target is reached and the whole interval is above 1, so this one is
 # kept. (When both ran again, the gain was 3.02.) But the optimizer and the network changed,
 # too, so the row does not say which change did it. Make only one.
-#
+
+# %% [markdown]
 # For each change of yours:
 #
 # 1. Write it into `candidate`, and predict its gain.
@@ -500,8 +501,8 @@ card.outcome("gain", gain.middle)
 # The judge is a program that must not be fooled by luck, by you, or by a slow hour of the
 # machine. Against luck, it trains with several seeds. Against you, it splits the data by a
 # secret, so that no submission can know the test images. Against the slow hour, it runs a
-# [*calibration load*](../docs/glossary.md), always the same training steps, before and
-# after each training.
+# [*calibration load*](../docs/glossary.md), always the same training steps, beside each
+# training.
 #
 # ![A time line: a calibration, then training and predicting with seed 1, a calibration, training and predicting with seed 2, and a calibration. The clock counts from the beginning of each training to the end of its predicting.](../helpers/lab_12/diagrams/judging.svg)
 #
@@ -516,8 +517,8 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # A low score counts only if the mean accuracy lies so far above the target that luck is a
 # bad explanation: a one-sided t test over the seeds must give $p < 0.01$. With ten seeds,
-# their mean must lie about 0.9 standard deviations above the target, and with four seeds
-# about 2.3. How far is the rehearsal from a record?
+# the mean must lie about 0.9 standard deviations above the target, and with four about 2.3.
+# How far is the rehearsal from a record?
 #
 # | | rehearsal at laptop scale | judging for the easiest board, *sprint* |
 # |---|---|---|
@@ -529,8 +530,7 @@ card.outcome("gain", gain.middle)
 # %% [markdown]
 # **Predict:** In the rehearsal of `train`, what are the score and the mean accuracy? The
 # score is about the seconds of `train`, from the last figure, divided by the seconds of the
-# calibration load, which are 20 to 25 on two quiet cores. (The rehearsal runs only a part
-# of the load, and calculates the time of the whole.)
+# calibration load, which are 20 to 25 on two quiet cores.
 
 # %%
 my_rehearsal_guess = {"score": None, "accuracy": None}  # change both

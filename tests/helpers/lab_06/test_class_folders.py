@@ -63,3 +63,27 @@ def test_class_folders_that_cannot_be_written_are_one_clear_line(digits, tmp_pat
     (tmp_path / "cache").write_text("a file where the folder should be")
     with pytest.raises(DataError, match=r"cannot write image files .*XDG_CACHE_HOME"):
         class_folders.write_class_folders("digits", MNIST_CLASSES, **digits)
+
+
+def test_full_batches_come_from_files_with_the_same_images(digits):
+    images, labels = digits["train"]
+    full = class_folders.full_batches
+    from_array, from_files = (
+        [(x.numpy(), y.numpy()) for x, y in full(images, labels, 16, given)]
+        for given in (False, True)
+    )
+    assert [len(y) for _, y in from_array] == [len(y) for _, y in from_files] == [16, 16]
+    order = np.argsort(labels, kind="stable")[:32]
+    assert np.array_equal(np.concatenate([x for x, _ in from_files]), images[order])
+    classes = np.concatenate([y for _, y in from_files]).argmax(axis=1)
+    assert np.array_equal(classes, labels[order])
+
+
+def test_full_batches_shuffle_files_with_a_seed(digits):
+    images, labels = digits["train"]
+    [kept], [shuffled] = (
+        [x.numpy() for x, _ in class_folders.full_batches(images, labels, 40, True, seed)]
+        for seed in (None, 1)
+    )
+    assert not np.array_equal(kept, shuffled)
+    assert sorted(x.sum() for x in kept) == sorted(x.sum() for x in shuffled)
