@@ -66,14 +66,14 @@ import numpy
 import numpy as np
 import tensorflow
 import tensorflow as tf
-from keras import Input, Sequential, layers, optimizers, utils
-from keras.losses import categorical_crossentropy
+from keras import optimizers, utils
 from keras.metrics import CategoricalAccuracy, Mean
+
+from callbacks import TrainingDashboard, follow, progress
 
 card = lab.card
 
 # %%
-from callbacks import TrainingDashboard, follow, progress
 from helpers.checks import check
 from helpers.coach import hint, quiz
 from helpers.data.mnist import MNIST_CLASSES
@@ -90,8 +90,9 @@ from helpers.machine.watchdog import no_hang
 from helpers.network.pipelines import batches
 from helpers.notebook.listing import show_listing
 
-# %%
 use_figures()
+
+# %%
 if lab.device["simulated"]:
     # TensorFlow optimizes a graph before it runs. For several copies of this network,
     # this takes longer than it saves in such a short training.
