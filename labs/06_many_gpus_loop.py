@@ -579,8 +579,8 @@ card.outcome("largest_weight_difference", max(differences.values()))
 #
 # Test every loop like this: train a small network with plain SGD on one device and on
 # several, with a remainder, and compare the weights. That exposes every wrong loss of this
-# lab. But with dropout, ordinary batch normalisation or clipping, the weights differ even
-# if the loop is right ([lab 05](05_many_gpus_fit.ipynb)).
+# lab. But with dropout, ordinary batch normalisation ([lab 05](05_many_gpus_fit.ipynb)) or
+# clipping, the weights differ even if the loop is right.
 
 # %% [markdown]
 # ### Exercise 6.4: find the bug
@@ -855,8 +855,7 @@ print(f"Images/sec: {rate:.2f} on one device, at most {rate * speed_up(fixed_par
 #   GPU busy.
 # - *Launch overhead*, a part of $t_0$, takes as long for 8 images as for 64.
 # - *Communication*: each replica sends up to twice the size of the gradients ([lab
-#   05](05_many_gpus_fit.ipynb)). Some libraries hide a part of this time behind the backward
-#   pass ([lab 10](10_more_machines.ipynb)).
+#   05](05_many_gpus_fit.ipynb)), which some libraries partly hide behind the backward pass.
 # - *Waiting* for the slowest replica, and for the [host](../docs/glossary.md).
 
 # %% [markdown]

@@ -300,7 +300,7 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 # <details><summary>Answer</summary>
 #
 # At most $20 \cdot 0.05 = 1$, on average. Even one is rare if each $P$ has to be below
-# $0.05/20 = 0.0025$. That takes nine seeds, because $2^{-8} \approx 0.004$.
+# $0.05/20 = 0.0025$. That takes at least nine seeds, because $2^{-8} \approx 0.004$.
 #
 # </details>
 
