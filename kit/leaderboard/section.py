@@ -11,14 +11,14 @@ HEAD = (
     "held-out workload |\n|---|---|---|---|---|---|---|\n"
 )
 COLUMNS = (
-    "From a *cold start*, the clock also counts importing and compiling. The *score* is "
-    "the time in units of a fixed piece of work, so lower is better. *Seconds* and *CPU "
-    "seconds* are means over the seeds. The last two columns come from one extra run each. "
-    "*Published split* is the accuracy on the published test images. *Held-out workload* "
-    "is the accuracy on a disguised data set, with inverted images and renumbered classes, "
-    "which shows that the code really learns.\n\n"
-    "*Record* marks the entry that holds the record of its board, and *former record* an "
-    "entry that once held it. In parentheses are 95% intervals of the mean over the seeds."
+    "*Seconds* and *CPU seconds* are means over the seeds. The last two columns come from "
+    "one extra run each: on the *published split* of the images, and on the *held-out "
+    "workload*, a disguised copy of the data, with inverted images and renumbered classes. "
+    "A *cold start* includes importing and compiling. Entries are numbered in the order in "
+    "which they were judged."
+)
+ON_TOP = (
+    "A lower *score* is faster. In parentheses are 95% intervals of means over the seeds."
 )
 
 
@@ -49,20 +49,21 @@ def board_section(folder: Path) -> str:
         f'srcset="{folder.name}/board-dark.png">\n'
         f'<img alt="{ALTERNATIVE.format(len(board["entries"]))}" '
         f'src="{folder.name}/board.png">\n</picture>',
-        COLUMNS,
+        ON_TOP,
     ]
     for group in board["boards"]:
         entries = [one for one in board["entries"] if one["number"] in group]
         entries.sort(key=lambda one: group.index(one["number"]))
         row = _row(files, _holder(entries))
         parts += [f"**{_name(entries[0])}**", HEAD + "".join(map(row, entries))]
-    parts += [_machines(board["entries"]), *map(_again, board["verifications"][:1])]
+    parts += [COLUMNS, _machines(board["entries"])]
+    parts += map(_again, board["verifications"][:1])
     return "\n\n".join(part.strip() for part in parts) + "\n"
 
 
 def _name(entry):
     target, _, rest = board_in_words(tuple(entry["board"])).partition(": ")
-    return f"Target *{target}*: {rest}"
+    return f"{rest[0].upper()}{rest[1:]} (`{target}`)"
 
 
 def _holder(entries):
@@ -79,7 +80,7 @@ def _row(files, holder):
         if file := files.get(entry["code"]):
             title = f"[{title}]({file})"
         if entry["state"] == "record":
-            title += ", *record*" if entry["number"] == holder else ", *former record*"
+            title += ", *holder*" if entry["number"] == holder else ", *former holder*"
         cells = [
             title,
             _interval(result["score"], ".3f"),
@@ -117,13 +118,13 @@ def _machines(entries):
 
 def _again(verification):
     day = verification["added"][:10]
-    lines = [f"On {day}, entries next to each other on a board ran again, in turn:\n"]
+    lines = [f"On {day}, neighbours in a table ran again, in turn:\n"]
     for board in verification["result"]["boards"]:
         name = board["board"][0]
         for pair in board["pairs"]:
             one, other = pair["entries"]
             if pair["ratio"] is None:
-                lines.append(f"- *{name}*: a run of entry {one} or {other} crashed.")
+                lines.append(f"- `{name}`: a run of entry {one} or {other} crashed.")
                 continue
             low, middle, high = pair["ratio"]
             order = {
@@ -132,7 +133,7 @@ def _again(verification):
                 "other": "which contradicts the order above",
             }[pair["order"]]
             lines.append(
-                f"- *{name}*: entry {one} took {middle:.3f} times as long as entry {other} "
+                f"- `{name}`: entry {one} took {middle:.3f} times as long as entry {other} "
                 f"({low:.3f} to {high:.3f}), {order}."
             )
     return "\n".join(lines)

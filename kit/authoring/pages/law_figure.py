@@ -14,6 +14,7 @@ import json
 import math
 import os
 import textwrap
+from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import NamedTuple
@@ -133,26 +134,52 @@ def _in_words(points, device, known, unseen, law, race):
         f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
         f"two laws, and {len(race.best_seconds)} runs with the best size by these laws."
     )
-    half, most = 100 * median(off), 100 * max(off)
-    runs = race.best_seconds
-    control_runs = race.control_seconds
+    runs, control_runs = race.best_seconds, race.control_seconds
     taken, of_control = median(runs), median(control_runs)
     forecast = race.by_laws(race.best)
     late = f"{abs(taken / forecast - 1):.0%} {'longer' if taken > forecast else 'shorter'}"
     says = (
-        f"Left, on {device}: the law of lab 02 was given the batch sizes {seen}. Half of "
-        f"the larger sizes, up to {unseen[-1]:,}, lie within {half:.0f}% of its forecast, "
-        f"and the worst is off by {most:.0f}%.\n"
-        f"Right, on the same machine: a race to accuracy {race.target:g} with batches of "
-        f"{', '.join(most_sizes)} and {last} images. From its runs, two laws forecast that "
-        f"batches of {race.best:,} images are best, with {forecast:.2f} s. Runs with this "
-        f"size took {taken:.2f} s (the median of {len(runs)}, from {min(runs):.2f} to "
-        f"{max(runs):.2f} s), which is {late} than forecast. The winner of the race, "
-        f"{race.control:,} images, ran in alternation with them, and took {of_control:.2f} "
-        f"s ({min(control_runs):.2f} to {max(control_runs):.2f}). "
-        f"{_compared(runs, control_runs)}"
+        f"{_answer(race)}\n"
+        f"*Left:* fitted to batches of {seen} images, the law of lab 02 forecast the speed "
+        f"of {len(unseen)} larger sizes, up to {unseen[-1]:,}. Its forecasts were "
+        f"typically off by {100 * median(off):.0f}%, and at worst by "
+        f"{100 * max(off):.0f}%.\n"
+        f"*Right:* fitted to a race between batches of {', '.join(most_sizes)} and {last} "
+        f"images, the two laws of lab 03 forecast that {race.best:,} images reach accuracy "
+        f"{race.target:g} first, after {forecast:.2f} s. In {len(runs)} runs, this size "
+        f"took {taken:.2f} s (the median), which is {late}. (Both on {device}.)\n"
+        "<details><summary>Was the forecast size really faster than those of the race?"
+        "</summary>\n"
+        f"The winner of the race, {race.control:,} images, ran again in turn with the "
+        f"{race.best:,} images of the forecast. It took {of_control:.2f} s "
+        f"({min(control_runs):.2f} to {max(control_runs):.2f}), and the forecast size "
+        f"{taken:.2f} s ({min(runs):.2f} to {max(runs):.2f}). "
+        f"{_compared(runs, control_runs)}\n"
+        "</details>"
     )
     return alternative, says
+
+
+def _answer(race):
+    """What larger batches did to the time, by the medians of the race."""
+    medians = {size: median(seconds) for size, seconds in race.seconds.items()}
+    sizes = sorted(size for size, seconds in medians.items() if math.isfinite(seconds))
+    pairs = list(pairwise(sizes))
+    factors = [medians[b] / medians[a] for a, b in pairs]
+    in_proportion = [f <= a / b for f, (a, b) in zip(factors, pairs, strict=True)]
+    verdict = "Not here"
+    if any(in_proportion):
+        verdict = "Yes, here" if all(in_proportion) else "Only sometimes"
+    changes = [
+        f"{factor:.2f} from {a:,} to {b:,}{' images in a batch' * (not i)}"
+        for i, (factor, (a, b)) in enumerate(zip(factors, pairs, strict=True))
+    ]
+    *most, last = changes
+    listed = f"{', of '.join(most)}, and of {last}" if most else last
+    return (
+        "Would batches twice as large train your network in half the time? "
+        f"**{verdict}:** the time to the target changed by a factor of {listed}."
+    )
 
 
 def _compared(runs, control_runs):

@@ -6,6 +6,7 @@ from pathlib import Path
 from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
 from kit.authoring.pages.law_figure import law_section
+from kit.authoring.pages.results import faster_section, prediction_section
 from kit.labs import all_labs, title_and_question
 from kit.leaderboard.section import board_section
 from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
@@ -22,6 +23,7 @@ def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
     tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
     tables["board"] = board_section(DOCS / "leaderboard")
+    tables |= {"faster": faster_section(), "prediction": prediction_section()}
     written = []
     for page in PAGES:
         tables["law"] = law_section(page, write)
@@ -50,15 +52,16 @@ def _table():
     for run in filter(None, runs.values()):
         devices.setdefault(run["scale"], set()).add(run["device"])
     where = (
-        f"at {scale} scale, on {', or on '.join(sorted(names))}"
+        f"at {scale} scale on {', or on '.join(sorted(names))}"
         for scale, names in sorted(devices.items())
     )
-    minutes = f"Minutes of the stored solution, {'; or '.join(where)}."
     return (
         "| lab | the question | your time, about | minutes to run |\n|---|---|---|---|\n"
-        f"{rows}\n{minutes} You need about {sum(people.values()) / 60:.0f} hours for all "
-        "of them. That is an estimate, because no class has been timed. It counts "
-        f"{ASSUMPTIONS}.\n"
+        f"{rows}\n*Minutes to run*: the stored solution, {'; or '.join(where)}. *Your "
+        f"time* adds up to about {sum(people.values()) / 60:.0f} hours, which is an "
+        "estimate, because no class has been timed.\n\n"
+        "<details><summary>How is your time estimated?</summary>\n\n"
+        f"It counts {ASSUMPTIONS}.\n\n</details>\n"
     )
 
 
@@ -131,9 +134,15 @@ def _accuracy(folder=BENCH):
         "| test accuracy | epochs of the fast recipe | original, CPU seconds "
         "| fast, CPU seconds | ratio |\n"
         f"|---|---|---|---|---|\n{rows}\n"
-        f"Test accuracy at the end, mean and range: {accuracies}. "
+        f"{_network(result['sizes'])} Test accuracy at the end, mean and range: "
+        f"{accuracies}. "
         f"{_machine(result, loads)}\n"
     )
+
+
+def _network(sizes):
+    name = f"WRN-{sizes['depth']}-{sizes['width']}"
+    return f"{name} on {sizes['train_images']:,} images."
 
 
 def _number(value, form):

@@ -1,5 +1,6 @@
 """The README's figure says what the stored run and the references say."""
 
+import math
 import re
 
 import pytest
@@ -60,8 +61,8 @@ def test_another_run_is_drawn_again_and_the_law_sees_only_half_of_it(tmp_path, m
         )
         said = law_figure.law_section(REPOSITORY / "README.md", True, picture)
         plain = re.sub(r"\s+", " ", said)
-        assert "given the batch sizes 1 to 8." in plain
-        assert f"within 0% of its forecast, and the worst is off by {off}%" in plain
+        assert "fitted to batches of 1 to 8 images" in plain
+        assert f"typically off by 0%, and at worst by {off}%" in plain
         with Image.open(picture) as image:
             assert image.text["Description"].splitlines()[0] in plain
 
@@ -73,6 +74,22 @@ def test_a_run_that_missed_its_target_is_not_published(monkeypatch):
     monkeypatch.setattr(law_figure, "_stored_card", lambda number: card)
     with pytest.raises(LabError, match="labs outputs 03"):
         law_figure._stored_race()
+
+
+@pytest.mark.parametrize(
+    ("seconds", "said"),
+    [
+        ({16: [8.0], 64: [4.0], 256: [5.0]}, "**Not here:** the time to the target "
+         "changed by a factor of 0.50 from 16 to 64 images in a batch, and of 1.25 from 64 "
+         "to 256."),
+        ({16: [8.0], 64: [2.0], 256: [1.0]}, "**Only sometimes:**"),
+        ({16: [8.0], 32: [4.0], 64: [math.inf]}, "**Yes, here:** the time to the target "
+         "changed by a factor of 0.50 from 16 to 32 images in a batch."),
+    ],
+)  # fmt: skip
+def test_the_opening_question_is_answered_by_the_race(seconds, said):
+    race = law_figure._stored_race()._replace(seconds=seconds)
+    assert said in law_figure._answer(race)
 
 
 @pytest.mark.parametrize(
