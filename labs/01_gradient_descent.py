@@ -24,7 +24,8 @@
 #    gets furthest in an epoch?
 # 2. *How large a batch is still worth it?* You compare the noise of a batch with its
 #    signal.
-# 3. *Other surfaces.* In a narrow valley noise hurts, and on a saddle it helps.
+# 3. *Other surfaces.* In a narrow valley noisy batches need much shorter steps, but on a
+#    saddle noise helps.
 # 4. *Without a map.* In a real training you have only a clock and a loss curve. What does
 #    each of them tell you about the batch size?
 
@@ -196,12 +197,12 @@ show_figure(figure, summary, session.caption())
 # out of the picture, it is drawn only up to that point.
 
 # %% [markdown]
-# When does a path diverge? The contours of this surface are ellipses. If you cut the
-# surface along one of their two axes, you see a parabola, whose second derivative is called
-# the *curvature*. So there are two curvatures, one for each axis. Let $c$ be the larger
-# one: a path diverges if its learning rate is above $2 / c$. All second derivatives
-# together form a 2x2 matrix. Its eigenvectors point along the two axes, and its eigenvalues
-# are the two curvatures. The next cell computes them with
+# When does a path diverge? When its learning rate is above $2 / c$, where $c$ is the
+# *curvature* of the surface in its most curved direction. The contours of this surface
+# are ellipses. If you cut it along one of their two axes, you see a parabola, whose
+# second derivative is the curvature in this direction. The two curvatures are the
+# eigenvalues of the 2x2 matrix of all second derivatives, the *Hessian*. So the next cell
+# computes them with
 # [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
 
 # %% [markdown]
@@ -385,8 +386,9 @@ card.measure("loss_by_epoch", medians)
 # That answers the opening question: in the first epoch, 256 careless steps get much
 # further down than one exact step. But then their path keeps wandering a little above the
 # lowest loss, and more epochs do not change that. The middle batch size does better than
-# both. (The lines are medians over 20 shuffles, and each band contains eight out of ten
-# shuffles.)
+# both. (All sizes race at the same learning rate. The full batch could have made a longer
+# step, so part 2 compares each size at its own best rate. The lines are medians over 20
+# shuffles, and each band contains eight out of ten shuffles.)
 #
 # **Question.** Does the full batch end lower than batches of 1? The last line of the
 # summary counts the shuffles in which it does. And how could you bring the path with
@@ -406,9 +408,9 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
     print(f"{height:.4f} above the lowest loss")
 
 # %% [markdown]
-# So **noise is cheap far from the lowest point, but expensive near it.** That is why people
-# reduce the learning rate towards the end of a training, as [lab 02](02_throughput.ipynb)
-# does.
+# So **noise is cheap far from the lowest point, but expensive near it.** That is one
+# reason to reduce the learning rate towards the end of a training, as [lab
+# 02](02_throughput.ipynb) does.
 
 # %% [markdown]
 # ## 2. How large a batch is still worth it?
@@ -476,8 +478,7 @@ card.outcome("noise_scale", {"start": scales[0], "step 15": scales[15]})
 # steps to get as far as one exact step. If $B = 100$, for example, you need 101 times as
 # many steps with batches of 1, twice as many with batches of 100, and only 1.01 times as
 # many with batches of 10,000. To test this law, the next cells draw many batches, and
-# compute by how much their steps lower the loss. (They also print learning rates, which the
-# fold after the figure explains.)
+# compute by how much their steps lower the loss, each at its best learning rate.
 
 # %%
 def best_step(steps, exact, curvature):
@@ -512,14 +513,14 @@ summary = "Twice the batch needs half the steps, but only far below the noise sc
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Far below the noise scale, twice the batch needs half the steps, which is called [perfect
-# scaling](../docs/glossary.md). Far above it, doubling the batch saves next to nothing:
-# these are *diminishing returns*. In between lies $b = B$. There you make twice as many
-# steps as with a huge batch, because $1 + B/b = 2$. You also look at twice as many points
-# as with a tiny batch, because $b\,(1 + B/b) = b + B$ is $2B$ instead of about $B$. Since
-# $B$ grows during a training, a batch size that is wasteful at the start may be right at
-# the end. [Lab 03](03_time_to_accuracy.ipynb) uses this law to find the fastest batch size
-# for a real network.
+# Far below the noise scale, twice the batch needs half the steps, which is called
+# [perfect scaling](../docs/glossary.md). Far above it, doubling the batch saves next to
+# nothing: these are *diminishing returns*. In between, at $b = B$, you pay double in both
+# currencies: twice the steps of a huge batch, and twice the points of a tiny one. (The
+# points are $b$ times the steps, $b\,(1 + B/b) = b + B$.) Since $B$ grows during a
+# training, a batch size that is wasteful at the start may be right at the end. [Lab
+# 03](03_time_to_accuracy.ipynb) uses this law to find the fastest batch size for a real
+# network.
 
 # %% [markdown]
 # <details><summary>What do the printed learning rates say?</summary>
@@ -552,7 +553,8 @@ show_figure(figure, summary, session.caption())
 # therefore becomes a narrow valley that runs from the upper left to the lower right. Its
 # walls are steep, and its floor is nearly flat.
 #
-# The next cells use 0.9 times the learning rate above which the full batch diverges.
+# To be fair to the full batch, the next cells stay 10% below the learning rate above
+# which it diverges.
 #
 # **Predict:** with which batch sizes (1, 16, or all 256 points) will the path be thrown out
 # of the valley within 60 steps, in most of 20 shuffles?
@@ -597,16 +599,17 @@ often = [size for size, times in thrown.items() if times > 10]
 card.outcome("batch_sizes_thrown_out", often)
 
 # %% [markdown]
-# Here **noise hurts**: the learning rate is small enough for the full batch, but batches of
-# 1 throw the path out of the valley. Some paths come back, and the last line counts those
-# whose loss ends lower than it began.
+# Here **noise hurts**: the learning rate is small enough for the full batch, but not for
+# batches of 1. Some of their paths come back, and the last line counts those whose loss
+# ends lower than it began.
 
 # %% [markdown]
-# What throws the paths out? Along its steepest direction, the squared error of a single
+# What throws the paths out? Not the valley itself, because in part 1 the bowl did the
+# same at high learning rates. Along its steepest direction, the squared error of a single
 # point at $x$ has the curvature $2 (x^2 + 1)$. For a point far to the right, this exceeds
-# the largest curvature of the loss over all points. So a step that follows such a point may
-# be too long. If this is the reason, a learning rate that is small enough for the steepest
-# *point* should throw out no path.
+# the largest curvature of the loss over all points. So a step that follows such a point
+# may be too long. If this is the reason, a learning rate that is small enough for the
+# steepest *point* should throw out no path.
 
 # %%
 point_curvatures = 2 * (x_moved**2 + 1)
@@ -619,10 +622,12 @@ times = times_thrown_out(train_in_valley, valley_loss, safe_rate, 1)
 print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 shuffles")
 
 # %% [markdown]
-# The best remedy is not a different batch size. Move the points back, and the bowl is round
-# again. That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
-# 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the idea
-# of doing the same between the layers of a network ([Ioffe and Szegedy
+# So single points limit the learning rate on any surface, and the valley makes the limit
+# lower. The best remedy is not a different batch size. Move the points back, and the bowl
+# is round again, so every batch size survives a larger learning rate than in the valley.
+# That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
+# 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the
+# idea of doing the same between the layers of a network ([Ioffe and Szegedy
 # 2015](https://arxiv.org/abs/1502.03167)).
 
 # %% [markdown]
@@ -635,7 +640,8 @@ print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 sh
 #
 # $$ \frac{e^2}{1 + e^2}, $$
 #
-# which is nearly the squared error if the point is close, and at most 1 if it is far away.
+# which is nearly $e^2$ for a point close to the line, and never exceeds 1, however far
+# away the point is.
 
 # %%
 cross_rng = numpy.random.default_rng(lab.seed)
@@ -866,8 +872,8 @@ card.measure("batch_sizes_by_the_law", found)
 #
 # It sets the noise of each step. Far from the lowest point, many noisy steps beat a few
 # exact ones. Near it, a larger batch is worth its price, and the noise scale tells you
-# roughly how large it should be. The same noise throws you out of a narrow valley and frees
-# you from a saddle.
+# roughly how large it should be. The same noise can throw you out where a single point is
+# too steep for the learning rate, and it frees you from a saddle.
 
 # %% [markdown]
 # > **Limits.** The model has only two weights, and each surface was chosen to show one
@@ -908,7 +914,7 @@ session.finish()
 # seconds, the race may have a different winner.
 #
 # **Question.** Which batch size is best if a step with more points takes nearly the same
-# time? And to reduce the noise, we lowered the learning rate: which setting could you have
+# time? We reduced the noise by lowering the learning rate. Which setting could you have
 # raised instead?
 
 # %% [markdown]

@@ -11,8 +11,9 @@
 #
 # In 54 days of training on 16,384 GPUs, Meta counted 419 unexpected interruptions, about
 # one every three hours ([Llama Team 2024](https://arxiv.org/abs/2407.21783), section
-# 3.3.4). A training on many machines has to survive them. In this lab you kill a process in
-# the middle of an epoch, and find out, to the last digit, what is left of the training.
+# 3.3.4). A job on many machines has to survive every one of them. In this lab you kill a
+# process in the middle of an epoch, and find out, to the last digit, what is left of the
+# training.
 #
 # In labs [05](05_many_gpus_fit.ipynb) to [07](07_tpu_cores.ipynb) one process drove several
 # devices. Many machines need at least one process on each. This lab has four parts, and you
@@ -240,10 +241,12 @@ text = f"Four workers take {times_as_long:.1f} times as long as two for the larg
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The bytes are exact, but the time tells you only about *this* machine, whose memory
-# carries all messages and whose cores are shared. Between real machines all links work at
-# the same time, so a large array takes as long as one worker needs to send its bytes,
-# however many workers there are.
+# Four workers send $2 \cdot 3 \cdot 4 / 4 = 6$ MB each, which is 1.5 times as much as two
+# workers send. If your time grew by more than that, it tells you only about *this*
+# machine, whose memory carries all messages and whose cores are shared. Between real
+# machines all links work at the same time. So a large array takes as long as one worker
+# needs to send its bytes, and these grow from $G$ with two workers to $1.5\,G$ with four
+# and almost $2\,G$ with very many.
 #
 # An array of 40,000 bytes probably takes far less than ten times as long as one of 4,000.
 # Each message has a fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in
@@ -253,8 +256,8 @@ show_figure(figure, text, session.caption())
 # %% [markdown]
 # <details><summary>Do real libraries use rings?</summary>
 #
-# NVIDIA's library NCCL uses rings for large messages and trees, which need fewer rounds,
-# for small ones ([Jeaugey
+# NVIDIA's library NCCL 2.4 uses rings for large messages and trees, which need fewer
+# rounds, for small ones ([Jeaugey
 # 2019](https://developer.nvidia.com/blog/massively-scale-deep-learning-training-nccl-2-4/)).
 # [Lab 10](10_more_machines.ipynb) compares the two.
 #
@@ -400,6 +403,19 @@ show_figure(figures.losses(curves), text, session.caption())
 # cores, and with such a small network they spend most of each step exchanging gradients.
 
 # %% [markdown]
+# <details><summary>If you know PyTorch</summary>
+#
+# | PyTorch | here |
+# |---|---|
+# | [`torchrun`](https://docs.pytorch.org/docs/stable/elastic/run.html), which sets `RANK`, `WORLD_SIZE` and `MASTER_ADDR` | `TF_CONFIG` |
+# | [`DistributedSampler`](https://docs.pytorch.org/docs/stable/data.html#torch.utils.data.distributed.DistributedSampler), which repeats or drops examples to give all workers equally many | `worker_shard` |
+# | `sampler.set_epoch(epoch)`; if you forget it, every epoch has the same order | the argument `epoch` |
+# | buckets of gradients in DDP | one large array |
+# | `torchrun --max-restarts 3` starts all workers again, and the script loads its checkpoint | part 3: all workers start again |
+#
+# </details>
+
+# %% [markdown]
 # <details><summary>Do you have several machines?</summary>
 #
 # If they share a folder and have the same Python,
@@ -408,16 +424,24 @@ show_figure(figures.losses(curves), text, session.caption())
 # </details>
 
 # %% [markdown]
-# ### The same with `fit`
+# <details><summary>You may skip this: does <code>fit</code> get the same weights?</summary>
 #
 # In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
 # 20585](https://github.com/keras-team/keras/issues/20585)), but a small subclass of the
-# model makes it work. With the strategy's method `distribute_datasets_from_function`, each
-# worker builds its own input pipeline, from your `worker_shard`. (Nothing later needs this
-# part, so you may skip it.)
+# model makes it work. To build the network before the first step, `fit` averages one
+# batch over the workers, but it does so outside of `strategy.run`, where TensorFlow
+# cannot do that. After each step, it averages the metrics along their first axis,
+# although a metric is a single number and has no axis. The subclass builds the network
+# from the batch of one replica, and gives each metric an axis. Each worker builds its own
+# input pipeline from your `worker_shard`, with the strategy's method
+# `distribute_datasets_from_function`.
 #
-# **Question.** Before you run the cell: will the weights from `fit` be closer to the
-# weights from your loop, or to the weights of the single process?
+# If all batches are full, which is the case if the last line below says 0, `fit` gives
+# the same result as your loop. Otherwise the results differ whenever some workers get
+# more images of the last batch than others, because `fit` divides by the number of a
+# worker's *own* images ([lab 06](06_many_gpus_loop.ipynb)).
+#
+# </details>
 
 # %%
 write_script(folder / "fit", settings | {"fit": True}, worker_shard)
@@ -428,23 +452,6 @@ for name, others in (("the loop on workers", weights), ("one process", alone[1])
     print(f"Largest difference of a weight from {name}: {difference:.1e}")
 left_over = lab.train_images % same_batch
 print(f"Images in the last, smaller batch of an epoch: {left_over}")
-
-# %% [markdown]
-# If all batches are whole, `fit` gives the same result as your loop. If the number in the
-# last line above is not 0, the results differ. In the last batch some workers may then have
-# more images than others, and `fit` divides by the number of a worker's *own* images ([lab
-# 06](06_many_gpus_loop.ipynb)).
-
-# %% [markdown]
-# <details><summary>Why does fit fail without the subclass?</summary>
-#
-# To build the network before the first step, `fit` looks at one batch. Under this strategy
-# it averages that batch over the workers, in a place where TensorFlow cannot do that. After
-# each step, it averages the metrics along their first axis, but a metric is a single number
-# and has no axis. The subclass builds the network from the batch of one replica, and gives
-# each metric an axis.
-#
-# </details>
 
 # %% [markdown]
 # ## 3. A machine dies
@@ -501,8 +508,9 @@ from helpers.lab_09.workers import durable, failures
 # %% [markdown]
 # [`tf.train.CheckpointManager(checkpoint, folder, max_to_keep=2)`](https://www.tensorflow.org/api_docs/python/tf/train/CheckpointManager)
 # does much of the work: its `latest_checkpoint` names only complete saves. A checkpoint
-# stores every object that you pass to it by name, for example models, optimizers, and
-# variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18 lines.
+# stores every object that you pass to it as a keyword argument, for example models,
+# optimizers, and variables such as `tf.Variable(0, dtype=tf.int64)`. You need about 18
+# lines.
 
 # %% name="9.3-train-with-saves" points=3
 # TODO 9.3: train, save after every `save_every` steps, and resume from the last save.
@@ -541,6 +549,12 @@ def train_with_saves(
 
 # %%
 train_with_saves = check("9.3", train_with_saves)
+
+# %% [markdown]
+# (Only the chief saves here. If a network has variables that are combined while it is
+# saved, such as metrics, TensorFlow asks [all workers to
+# save](https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras#model_saving_and_loading),
+# the others to a temporary folder.)
 
 # %% [markdown]
 # First the workers train without interruption. Then they start again from the beginning. At
@@ -597,6 +611,13 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # What survives is the last checkpoint. A difference of 0 means that the training ended as
 # if nothing had happened, to the last digit. For that, a checkpoint has to contain the
 # complete state, including the momentum and the place in the data.
+#
+# Does this carry over to a GPU? The complete state does, but not always the last digit. A
+# GPU may add up numbers in another order each time, unless you call
+# [`enable_op_determinism`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism),
+# and another number of workers changes the order, too. (We have not measured this.) Your
+# shards come from one order for any number of workers, so a job can also resume on fewer
+# machines.
 
 # %% [markdown]
 # ### A polite end
@@ -620,8 +641,9 @@ print(f"Worker 1 received SIGTERM at step {stop_at}")
 print(f"Exit codes of the workers: {codes_after_sigterm}")
 
 # %% [markdown]
-# Only one worker received the signal, but all of them agreed on a step, saved together, and
-# exited with code 42, which means "start me again". At which step do they resume?
+# Only one worker received the signal, but all of them agreed on a step, saved together,
+# and exited with code 42, with which this handler says "start me again". At which step do
+# they resume?
 
 # %%
 with durable.start(killed_folder, lab.workers, "resume after SIGTERM") as job:
@@ -698,13 +720,14 @@ def best_interval(save_seconds, restart_seconds, failure_seconds):
 best_interval = check("9.4", best_interval)
 
 # %% [markdown]
-# Imagine a thousand machines with eight GPUs each. How often does one of them fail? Meta's
-# 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. If we blame a
-# machine for each of them, even if software or the network caused some, a single machine
-# fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. We assume the same for
-# yours, whatever their number, a restart of 10 minutes, and a save as long as you have just
-# measured. (Each machine saves only its own share of a larger network, which may well be 12
-# GB. If all of them write to the same storage, a save may take longer.)
+# Imagine a thousand machines with eight GPUs each. How often does one of them fail?
+# Meta's 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. If we
+# blame a machine for each of them, even if software or the network caused some, a single
+# machine fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. For your
+# thousand machines we assume three things: each fails as often as Meta's, a restart takes
+# 10 minutes, and a save takes as long as you have just measured. (Each machine saves only
+# its own share of a larger network, here 12 GB. If all of them write to the same storage,
+# a save may take longer.)
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many seconds
 # are then lost for each hour of training? (Your second number is compared with a simulation
@@ -778,12 +801,12 @@ result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
 
 # %% [markdown]
-# The curve is flat near its minimum: with twice the best interval, saves and repeated steps
-# together cost only a quarter more. Far to the right, the simulated jobs lose more than
-# your cost function predicts. If saves are far apart, a second failure often comes before
-# the next save. Then the same steps are lost several times, and not just half an interval
-# once. [Daly (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula
-# for that.
+# The curve is flat near its minimum: with twice the best interval, saves and repeated
+# steps together cost only a quarter more. Far to the right, the simulated jobs lose more
+# than your cost function predicts. If saves are far apart, a second failure often comes
+# before the next save. Then the job has to repeat the same steps once more, whereas the
+# cost function charges each failure with half an interval, once. [Daly
+# (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula for that.
 
 # %% [markdown]
 # <details><summary>What even the simulation leaves out</summary>
@@ -901,11 +924,11 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# What survives when a machine dies? Only the last checkpoint. But if it holds the complete
-# state, the job resumes as if nothing had happened. The best interval between two saves
-# balances the time for saving and the time for repeating lost steps. As long as no machine
-# dies, the workers train like a single one: each reads its own part of the same order, and
-# a ring adds up the gradients.
+# What survives when a machine dies? Here, only the last checkpoint. But if it holds the
+# complete state, the job resumes as if nothing had happened. The best interval between
+# two saves balances the time for saving and the time for repeating lost steps. As long as
+# no machine dies, the workers train like a single one: each reads its own part of the
+# same order, and a ring adds up the gradients.
 #
 # **Question.** If a thousand machines become four thousand, how does the best interval
 # change?
