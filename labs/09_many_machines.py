@@ -424,22 +424,18 @@ show_figure(figures.losses(curves), text, session.caption())
 # </details>
 
 # %% [markdown]
-# <details><summary>You may skip this: does <code>fit</code> get the same weights?</summary>
+# <details><summary>You may skip this: does fit get the same weights?</summary>
 #
 # In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
-# 20585](https://github.com/keras-team/keras/issues/20585)), but a small subclass of the
-# model makes it work. To build the network before the first step, `fit` averages one
-# batch over the workers, but it does so outside of `strategy.run`, where TensorFlow
-# cannot do that. After each step, it averages the metrics along their first axis,
-# although a metric is a single number and has no axis. The subclass builds the network
-# from the batch of one replica, and gives each metric an axis. Each worker builds its own
-# input pipeline from your `worker_shard`, with the strategy's method
+# 20585](https://github.com/keras-team/keras/issues/20585)). To build the network, it
+# averages one batch over the workers, but outside of `strategy.run`, where TensorFlow
+# cannot do that. After each step it averages the metrics along their first axis, although
+# a metric is a single number. A small subclass of the model avoids both. Each worker builds
+# its own input pipeline from your `worker_shard`, with the strategy's method
 # `distribute_datasets_from_function`.
 #
-# If all batches are full, which is the case if the last line below says 0, `fit` gives
-# the same result as your loop. Otherwise the results differ whenever some workers get
-# more images of the last batch than others, because `fit` divides by the number of a
-# worker's *own* images ([lab 06](06_many_gpus_loop.ipynb)).
+# **Question.** Before you run the cell: will the weights from `fit` be closer to the
+# weights from your loop, or to the weights of the single process?
 #
 # </details>
 
@@ -452,6 +448,16 @@ for name, others in (("the loop on workers", weights), ("one process", alone[1])
     print(f"Largest difference of a weight from {name}: {difference:.1e}")
 left_over = lab.train_images % same_batch
 print(f"Images in the last, smaller batch of an epoch: {left_over}")
+
+# %% [markdown]
+# <details><summary>What do the lines about fit say?</summary>
+#
+# If all batches are full, which is the case if the last line says 0, `fit` gives the same
+# result as your loop. Otherwise the results differ whenever some workers get more images
+# of the last batch than others, because `fit` divides by the number of a worker's *own*
+# images ([lab 06](06_many_gpus_loop.ipynb)).
+#
+# </details>
 
 # %% [markdown]
 # ## 3. A machine dies
