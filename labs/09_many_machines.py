@@ -69,7 +69,9 @@ from helpers.data.mnist import mnist
 
 card = lab.card
 folder = card.path.with_suffix("")  # for the files of this run's workers
-session.note_data_source("MNIST", mnist().source, "Noise patterns")
+digits = mnist()
+session.note_data_source("MNIST", digits.source, "Noise patterns")
+print(f"{len(digits.x_train):,} images of digits to train on")
 
 # %%
 from helpers.checks import check

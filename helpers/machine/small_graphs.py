@@ -1,9 +1,10 @@
 """Spend less on a graph, where it runs too few times to be worth the time.
 
-TensorFlow optimises each graph before its first run. And Keras creates the variables of the optimizer, of the loss and of the metrics in the first
-trace of a training step, unless a strategy is used. TensorFlow traces a function that
-creates variables a second time, without them. A trace is Python and takes a second or two
-for a residual network, while the steps of a smoke run take a tenth of that.
+TensorFlow optimises each graph before its first run. And Keras creates the variables of the
+optimizer, of the loss and of the metrics in the first trace of a training step, unless a
+strategy is used. TensorFlow traces a function that creates variables a second time, without
+them. A trace is Python and takes a second or two for a residual network, while the steps of
+a smoke run take a tenth of that.
 """
 
 import keras
