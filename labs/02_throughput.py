@@ -17,16 +17,15 @@
 # the number of images that it trains on per second. Two numbers are enough to predict it
 # at every batch size. You find them in four parts:
 #
-# 1. *How fast is a first training?* You meet the network, and build a clock.
+# 1. *How fast is a first training?* You build a clock, and train.
 # 2. *What does the batch size change?* You sweep it, and find the two numbers.
 # 3. *Can you trust the law?* You try to prove it wrong.
 # 4. *How much is left, and what does it cost?* You compare the training with your
 #    machine's limits.
 #
-# The end of a part is a good place for a break. Every exercise marked **TODO** has a
-# check below it. Until your answer passes, the lab uses the reference solution, so you
-# can always continue. If you are stuck in exercise 2.1, call `hint("2.1")` in a new cell.
-# Each further call tells you more.
+# Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
+# uses the reference solution, so you can always continue. If you are stuck in exercise 2.1,
+# call `hint("2.1")` in a new cell. Each further call tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -55,8 +54,8 @@ log_dir: str = ""  # a folder for TensorBoard
 # ## Set up
 #
 # The most important of the parameters above is `scale`: `smoke` only shows that everything
-# runs, `laptop` is made for two CPU cores and a few minutes, and `gpu` is the full lab,
-# with a wide network and 10,000 images. The [run card](../docs/glossary.md), a file under
+# runs, `laptop` suits two CPU cores and a few minutes, and `gpu` is the full lab, with a
+# wide network and 10,000 images. The [run card](../docs/glossary.md), a file under
 # `runs/`, keeps your guesses, verdicts and measurements.
 
 # %% tags=["setup"]
@@ -103,10 +102,8 @@ use_figures()
 # %% [markdown]
 # ## 1. How fast is a first training?
 #
-# ### The data
-#
-# We use [Fashion-MNIST (Xiao et al. 2017)](https://arxiv.org/abs/1708.07747): grey images
-# of 28x28 pixels that show ten kinds of clothing. Each pixel is one byte.
+# We train on [Fashion-MNIST (Xiao et al. 2017)](https://arxiv.org/abs/1708.07747): grey
+# images of 28x28 pixels that show ten kinds of clothing. Each pixel is one byte.
 
 # %%
 x_train, y_train, x_valid, y_valid = session.load_images()
@@ -115,107 +112,50 @@ summary = "The first eight training images with their classes."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# ### The model
-#
-# The network is a wide residual network, after [Zagoruyko and Komodakis
-# (2016)](https://arxiv.org/abs/1605.07146). Its building block has two convolutions and a
-# shortcut around them, so the convolutions only have to learn what to *add* to the
-# block's input.
+# The network is a *wide residual network*, after [Zagoruyko and Komodakis
+# (2016)](https://arxiv.org/abs/1605.07146). It is a stack of blocks like the one below.
+# Each has two convolutions and a shortcut around them, so the convolutions only have to
+# learn what to *add* to the block's input.
 #
 # ![A residual block: the input passes two convolutions, each with batch normalisation and ReLU, and a shortcut adds the input to their result.](../helpers/lab_02/diagrams/residual_block.svg)
-#
-# Of the two functions below, the second builds the block, and calls the first under the
-# name `unit`.
-#
-# **Question.** Which line is the shortcut, and can this block add a negative number to
-# its input?
-
-# %%
-session.show_source(models.conv_bn_relu, models.residual_block)
 
 # %% [markdown]
-# The last line adds the shortcut to the convolutions' output. That output has passed
-# through a ReLU, so the block can only add zero or positive values. ([Batch
+# <details><summary>The network in detail</summary>
+#
+# After a first convolution come three stages of blocks with pooling between them, an
+# average over the pixels that remain, and a dense layer that gives a probability to each
+# class. WRN-16-1 has 16 convolutions, and WRN-16-10 has ten times as many channels in each
+# block. *Going further* shows the source.
+#
+# [Batch
 # normalisation](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # brings each channel to mean 0 and standard deviation 1 over the batch, and then applies a
-# scale and a shift that are learned.)
-
-# %% [markdown]
-# <details><summary>Where our block differs from the paper</summary>
-#
-# In the paper, batch normalisation and ReLU come before each convolution. [He et al.
-# (2016)](https://arxiv.org/abs/1603.05027) found that a ReLU directly before the
-# addition, as in our block, makes the network worse. But both versions have the same
-# convolutions, and this lab is about speed. Where the paper uses strided convolutions to
-# halve the image, we use pooling.
+# scale and a shift that are learned. In the paper, it comes before each convolution, as
+# does the ReLU. [He et al. (2016)](https://arxiv.org/abs/1603.05027) found that a ReLU
+# directly before the addition, as in our block, makes the network worse, but its
+# convolutions are the same.
 #
 # </details>
 
 # %% [markdown]
-# The whole network consists of a first convolution, three stages of such blocks, an
-# average over the pixels that remain, and a dense layer that gives a probability to each
-# class.
+# The [host](../docs/glossary.md), the computer with the CPU that feeds the training, only
+# copies the bytes of each batch. The first layers of the model then flip, shift
+# (*augmentation*) and scale the images, on the *device* that trains. If that is a GPU, each
+# batch has to travel there, and as bytes it is only a quarter as large as in float32.
 
 # %%
-session.show_source(models.three_stages)
-
-# %% [markdown]
-# The full network is called WRN-16-10, because it has 16 convolutions and is 10 times as
-# wide as the narrowest of its kind. The first convolution stands alone, and each of six
-# blocks has two. The last three are 1x1 convolutions in shortcuts, one at the start of each
-# stage, where the number of channels changes. The stages have 160, 320 and 640 channels.
-#
-# **Question.** How many weights does a 3x3 convolution from 640 to 640 channels have? Is
-# that most of the model, or only a small part?
-
-# %%
-full_model = models.wide_resnet(depth=16, width=10)
-part = 3 * 3 * 640 * 640 / full_model.count_params()
-print(f"WRN-16-10 has {full_model.count_params():,} parameters")
-print(f"One 3x3 convolution of 640 channels has {100 * part:.1f}% of them")
-this_model = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
-print(f"Here we train {this_model.name}: {this_model.count_params():,} parameters")
-del full_model
-
-# %% [markdown]
-# ### The input pipeline
-#
-# The [host](../docs/glossary.md), the computer with the CPU that feeds the training, does
-# as little as possible. It shuffles the indices of the images, and then copies the bytes of
-# a whole batch at once. The first layers of the model do the arithmetic on the pixels, on
-# the *device* that trains.
-
-# %%
-session.show_source(pipelines.batches)
-
-# %% [markdown]
-# These first layers flip and shift each image at random (*augmentation*), so that no two
-# epochs show exactly the same images. Then a layer scales the pixels to mean 0 and
-# standard deviation 1.
-#
-# **Question.** A float32 number takes four times as much memory as a byte. What do we
-# save by scaling the pixels on the device instead of on the host?
-#
-# If the device is a GPU, every batch has to travel there from the host, and as bytes it
-# is only a quarter as large. On a laptop nothing has to travel, but handling whole
-# batches saves time all the same ([measurements](../docs/measurements.md)).
-
-# %%
-session.show_source(pipelines.with_preprocessing)
 train = pipelines.batches(x_train, y_train, lab.batch_size, seed=lab.seed)
 valid = pipelines.batches(x_valid, y_valid, lab.valid_batch_size)
 images, labels = next(iter(train))
 print(f"A batch: {images.shape}, {images.dtype.name}; labels: {labels.dtype.name}")
-
-# %% [markdown]
-# The learning rate is divided by 10 after certain epochs. Keras'
-# [`PiecewiseConstantDecay`](https://keras.io/api/optimizers/learning_rate_schedules/piecewise_constant_decay/)
-# counts in steps, so the next cell converts the epochs into steps.
+this_model = models.wide_resnet(lab.depth, lab.width, dropout=lab.dropout)
+print(f"Here we train {this_model.name}: {this_model.count_params():,} parameters")
 
 # %%
 def build_model():
     """A new network with its preprocessing, compiled."""
     steps_per_epoch = ceil(lab.train_images / lab.batch_size)
+    # The rate falls after certain epochs, but Keras' schedule counts in steps.
     drops = [epoch * steps_per_epoch for epoch in lab.learning_rate_drop_epochs]
     rates = [lab.learning_rate * 0.1**i for i in range(len(drops) + 1)]
     rate = optimizers.schedules.PiecewiseConstantDecay(drops, rates)
@@ -293,9 +233,8 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train, which takes a minute or two on a laptop. Our callback `TrainingDashboard`
-# draws the curves as they grow. To stop early, press the square in the notebook's
-# toolbar.
+# Now train, which takes a minute or two on a laptop. To stop early, press the square in
+# the notebook's toolbar.
 #
 # **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
 # first epoch, divided by the throughput of a typical epoch.
@@ -346,7 +285,7 @@ card.outcome("first_epoch_over_others", usual_seconds / seconds[0])
 # values we take the median, because a single hiccup of the machine hardly moves it.
 #
 # (If your validation accuracy jumps from one epoch to the next, that has nothing to do
-# with speed. *Going deeper* near the end of this lab takes it apart.)
+# with speed. *Going deeper* near the end of this lab looks for the cause.)
 
 # %% [markdown]
 # ## 2. What does the batch size change?
@@ -368,15 +307,13 @@ predicted = card.predict("throughput_over_usual", my_curve) or {}
 guess = {size: times * usual for size, times in predicted.items()}
 
 # %% [markdown]
-# The function `measure` below measures one batch size with the model that you have
-# trained. It runs one step without a clock, and then our callback `EpochRecorder` times a
-# short epoch. The data set repeats without end, so a batch may even be larger than the
-# data set.
+# The function `measure` below measures one batch size. It trains the model for one step
+# without a clock, and then our callback `EpochRecorder` times a short epoch. The data set
+# repeats without end, so a batch may even be larger than the data set.
 #
-# If a batch does not fit in memory, `measure` raises `MemoryError`. On a CPU the
+# If a batch does not fit in memory, `measure` raises `MemoryError`. (On a CPU the
 # operating system would kill the notebook's kernel instead, so `memory_guard` refuses
-# batches that it estimates to be too large. The dict `held` records how the memory in use
-# grows.
+# batches that it estimates to be too large.)
 
 # %%
 held, held_before = card.points("memory_held_bytes"), memory_held_bytes()
@@ -487,8 +424,8 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # **Question.** Is your colleague right? Where does the curve bend, and beyond which size
 # is it no longer worth doubling the batch?
 #
-# Some bars may not fit the pattern. Perhaps their batch size suits the processor less well,
-# or the machine was busy at that moment. Part 3 looks into this.
+# Some bars may not fit the pattern, perhaps because the machine was busy at that moment.
+# Part 3 looks into this.
 
 # %% [markdown]
 # ### Exercise 2.3: why it saturates
@@ -503,9 +440,10 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad
 # r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
 #
-# The sum is an approximation. A GPU computes while Python prepares the next operations, so
-# there a part of the two costs may overlap, and [lab 08](08_faster.ipynb) takes the larger
-# of them as a lower bound. Part 3 shows where the sum fails.
+# Simply adding the two costs is an approximation. On a GPU, for example, the launches may
+# hide behind the computation, so that $t_0$ is no longer the cost of the launches. In part
+# 3 you try to find a size at which the sum is wrong.
+#
 #
 # **Question.** What kind of curve is $t(b)$, and where on it do you see $t_0$? Would a line
 # through the points in the right panel start at zero?
@@ -547,9 +485,8 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 
 # %% [markdown]
 # Why the weights? Only small batches reveal the fixed cost, but steps with large batches
-# take longest, so a plain fit would follow these and almost ignore the rest. If each
-# error is divided by the measured time $t_i$, an error of 1% counts the same at every
-# size.
+# take longest, so a plain fit would almost ignore the rest. If each error is divided by the
+# measured time $t_i$, an error of 1% counts the same at every size.
 #
 # [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
 # fits a straight line, and returns its slope first and then its height at zero. It
@@ -576,8 +513,8 @@ def fit_throughput(points):
 fit_throughput = check("2.3", fit_throughput)
 
 # %% [markdown]
-# The next cell fits your points, and also the table of an older lab, on which this one is
-# based. (It was measured on a GPU, which it does not name.)
+# The next cell fits your points. For comparison, it also fits the table of an older lab,
+# which does not say on which GPU it was measured.
 
 # %%
 fit = t0_seconds, peak = fit_throughput(points)
@@ -602,49 +539,46 @@ show_figure(figure, summary, session.caption())
 # So your colleague is right, up to a point, and your own numbers say where this point
 # lies. The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak. Far below it,
 # a step is mostly fixed cost, so doubling the batch nearly doubles the throughput. At
-# $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain. (In a run of
-# ours on two processor cores, $b_{1/2}$ was about 18 images.)
+# $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain. (In one of our
+# runs on two processor cores, $b_{1/2}$ was about 17 images, and $9\, b_{1/2}$ about 156.)
 #
-# No batch size ever reaches the peak of the law, because the fixed cost never disappears.
-# But a measured point can lie above it, since every measurement has an error.
+# No batch size reaches the peak of the law, but a measured point can lie above it, since
+# every measurement has an error.
 #
-# In the right panel, both machines lie on one curve, because each batch size is divided
-# by the machine's own $b_{1/2}$, and each throughput by its own peak.
+# In the right panel, the two machines lie close to one curve, because each batch size is
+# divided by the machine's own $b_{1/2}$, and each throughput by its own peak.
 
 # %% [markdown]
 # ## 3. Can you trust the law?
 #
-# ### How certain is the fit?
+# ### How certain are the two numbers?
 #
-# With two numbers you can now predict every batch size, but would the same sweep give the
-# same two numbers tomorrow? For a first answer, the next cell fits the law to each of your
-# three rounds alone.
-#
-# Three fits are few. To get 300, we invent sweeps that could have happened just as well:
-# the law, plus errors as large as yours. Such a [bootstrap](../docs/glossary.md) ([Efron
-# 1979](https://doi.org/10.1214/aos/1176344552)) *redraws* the sweep in three steps:
-#
-# 1. At each size, take the speed that the law gives, for example 800 images/s.
-# 2. Choose any size of the sweep at random, and divide its measured speed by its fitted
-#    speed. Multiply the speed from point 1 by this ratio. A ratio of 1.02, for example,
-#    gives 816 images/s.
-# 3. Fit the law to these new speeds.
-#
-# The closer together the 300 fits lie, the more you can trust your own fit.
-
-# %% [markdown]
-# <details><summary>Why the code makes the errors a little wider</summary>
-#
-# Your fit chose its two numbers to come as close as possible to these very points, so the
-# ratios are a little too close to 1. The factor `wider`, which is $\sqrt{n / (n - 2)}$ for
-# $n$ sizes, makes up for this.
-#
-# </details>
+# With two numbers you can now predict every batch size. But would the same sweep give the
+# same two numbers tomorrow? Your sweep had three rounds, so let each of them answer alone.
 
 # %%
 for number, one_round in enumerate(rounds, start=1):
     a, b = fit_throughput({size: one_round[size] for size in measured})
     print(f"Round {number} alone: fixed cost {1000 * a:.2f} ms, peak {b:.1f} images/s")
+
+# %% [markdown]
+# In one of our runs, the rounds gave peaks of 830, 861 and 751 images/s. So is the peak
+# 751 or 861? Your own fit uses the medians of the rounds, and is therefore more reliable
+# than each of them. But by how much might it be wrong?
+#
+# More sweeps would tell you, but they take time. Instead, invent 300 sweeps that could
+# have happened just as well: at each batch size, take the speed that the law gives, with
+# an error like the ones that you measured. The closer together their 300 fits lie, the less
+# chance can have moved yours.
+#
+# For example, the law may give 800 images/s at some size. Now draw an error at random: the
+# measured speed divided by the fitted speed, at any size of your sweep. If it is 1.02, the
+# invented speed is $1.02 \cdot 800 = 816$ images/s. This way of *redrawing* the data is
+# called the [bootstrap](../docs/glossary.md) ([Efron
+# 1979](https://doi.org/10.1214/aos/1176344552)).
+
+# %%
+# A fit lies a little too close to its own points; the factor `wider` makes up for that.
 wider = (len(measured) / max(1, len(measured) - 2)) ** 0.5
 errors = [1 + wider * (speed / fitted(size) - 1) for size, speed in measured.items()]
 generator, redrawn = numpy.random.default_rng(lab.seed), []
@@ -657,28 +591,39 @@ print("Nine of ten redrawn sweeps:")
 print(f"  fixed cost {1000 * low[0]:.2f} to {1000 * high[0]:.2f} ms")
 print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 
+# %%
+alone = [fit_throughput({b: each[b] for b in measured}) for each in rounds]
+figure = figures.redrawn_fits(measured, fit, drawn, redrawn, alone)
+summary = f"The fits of 300 redrawn sweeps: nine of ten peaks lie within {low[1]:.0f} to "
+summary += f"{high[1]:.0f} images/s, and the three rounds gave "
+summary += ", ".join(f"{round_peak:.0f}" for _, round_peak in alone) + "."
+show_figure(figure, summary, session.caption())
+
 # %% [markdown]
-# **Question.** Do the fits of the three rounds lie within the range of the redrawn
-# sweeps?
+# The left panel shows one invented sweep with its own fit; in the right panel, each small
+# dot is the fit of one such sweep.
 #
-# A single round may lie a little outside. The range was computed from medians of three
-# rounds, and a median scatters less than a single round. If the rounds lie far outside,
-# trust them more than the range: the machine was probably faster or slower for a whole
-# round. Redrawing cannot see this, because it assumes that the errors at different sizes
-# are independent.
+# **Question.** Do the three rounds lie within the cloud of dots? And which of your two
+# numbers is better known?
+#
+# In that run, nine of ten peaks lay within 4% of the fitted 827 images/s, but the fixed
+# cost was uncertain by 11%. A round may lie a little outside the cloud, because the cloud
+# belongs to medians of three rounds, which scatter less than a single round. But redrawing
+# assumes that the errors at different sizes are independent. If the whole machine was slow
+# during one round, they are not, and the range is too narrow. So if a round lies far
+# outside, as our round of 751 does, believe the rounds.
 
 # %% [markdown]
 # ### Try to break the law
 #
-# A law is worth something only if new measurements could prove it wrong. So look for its
-# weakest place. A *residual* is the difference between a measurement and the law. If the
-# residuals of all three rounds at one size lie on the same side of zero, the law may miss
-# something there. But three fair coins agree once in four times, too, so look for several
-# neighbouring sizes. If the residuals scatter around zero, the machine was simply faster at
-# one moment and slower at another.
+# A law is worth something only if new measurements could prove it wrong, so look for its
+# weakest place. A *residual* is the difference between a measurement and the law. If all
+# three residuals at one size lie on the same side of zero, the law may be wrong there. But
+# chance alone does this at one size in four, just as three coins show the same face in one
+# throw of four. So look for several neighbouring sizes that lean the same way.
 #
-# **Question.** In the next figure, does one round lie above the others at nearly every
-# size? And at which sizes would you doubt the law?
+# **Question.** In the next figure, does one round lie above or below the others at nearly
+# every size? And at which sizes would you doubt the law?
 
 # %%
 def band(batch_size, error=1):
@@ -695,12 +640,13 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Now choose a batch size that was not in the sweep, and at which you expect the law to
 # fail: 1? 47? 3000? (At some size, for example, a library may switch to a different
-# algorithm.) The lab measures your size in alternation with a *control*, a size from the
-# sweep, which shows how fast the machine is right now.
+# algorithm.) The lab measures your size and a *control*, a size from the sweep, in turns.
+# If the control is 3% slower than the law says, the machine is slower now, and your
+# result is corrected by 3%.
 #
 # From the redrawn sweeps, the lab computes a range for the result. If the law holds, the
-# range should contain the new measurement nine times out of ten. (On a busy machine, or
-# after a sweep of few sizes, this happens less often.)
+# range should contain the new measurement nine times out of ten, or less often on a busy
+# machine or after a sweep of few sizes.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -727,8 +673,9 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# One more size at which the law holds does not prove it. So change the size, and run the
-# two cells once more. If the law fails there, repeat the run with the same size: a law that
+# In one of our runs, the law predicted 608 images/s at batch size 48, and the corrected
+# measurement was 599. But a law that holds at one more size is not proven, so try another
+# size in the two cells above. If the law fails there, repeat the run: only a law that
 # fails at one size again and again misses something.
 
 # %% [markdown]
@@ -738,9 +685,8 @@ card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 #
 # The peak that you know is the peak of *this network*. How much more could the machine
 # do? Our yardstick is a large matrix product, as in [lab 00](00_devices.ipynb), which is
-# almost pure arithmetic. If the product reaches $P$ operations per second, and one image
-# of the training needs $F$ operations, then training with $r(b)$ images per second
-# reaches the share
+# almost pure arithmetic. If it reaches $P$ operations per second, and training on one
+# image takes $F$ operations, then $r(b)$ images per second reach the share
 #
 # $$ u(b) = \frac{F\, r(b)}{P} $$
 #
@@ -771,26 +717,23 @@ card.measure("matrix_product_operations_per_second", machine_peak)
 print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 
 # %% [markdown]
-# **Question.** Is this the speed that the figure in [lab 00](00_devices.ipynb) showed for
-# the largest product? If it is lower, other programs may be using a part of the machine.
-#
 # Now count $F$, the operations for one image. A convolution computes each value of its
 # output from all weights of one filter, and each of these weights takes a multiplication
 # and an addition. A training step takes three times as many operations as the forward
 # pass alone, because the backward pass computes two gradients, for the weights and for
-# the inputs, and each of them costs as much as the forward pass.
+# the inputs, and each of them takes as many operations as the forward pass.
 
 # %% [markdown]
 # <details><summary>How we count at the border of an image, and what we leave out</summary>
 #
-# At the border, a filter hangs over the edge, where *padding* has put zeros. We leave out
-# the products with these zeros. Along a side of $n$ pixels, a filter of width 3 has $3 n$
-# products, but the first and the last position each lose one, so $3 n - 2$ remain. For
-# any odd width $k$, the same count gives $k n - (k^2 - 1) / 4$.
+# At the border, a filter hangs over the edge, where *padding* has put zeros. Unlike most
+# published counts, ours leaves out the products with these zeros. Along a side of $n$
+# pixels, a filter of width 3 has $3 n$ products, but the first and the last position each
+# lose one, so $3 n - 2$ remain. For any odd width $k$, $k n - (k^2 - 1) / 4$ remain.
 #
-# Batch normalisation, ReLU, dropout, pooling, augmentation and the update of the weights
-# are not counted. But the count includes a gradient that training does not need, with
-# respect to the input of the first layer.
+# Only convolutions and dense layers are counted, and neither the other layers nor the
+# update of the weights. But the count includes one gradient that training does not need,
+# with respect to the input of the first layer.
 #
 # </details>
 
@@ -821,13 +764,15 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# Even where the curve is flat, and the fixed cost is only a small part of a step, training
-# stays below the speed of the product. The main suspects are the layers whose operations we
-# did not count. *Going further*, after the summary, removes them.
+# In one of our runs, the best batch size reached 36% of the product's speed. Is that good?
+# In practice, the yardstick is often the peak in the device's data sheet, which no real
+# product quite reaches. Then the share is called the [model FLOPs
+# utilization](../docs/glossary.md), or MFU. [Chowdhery et al.
+# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for PaLM, a language model that was
+# trained on 6,144 TPU chips, and 21.3% for GPT-3.
 #
-# In practice, the yardstick is often the peak in the device's data sheet. Then the share is
-# called the [model FLOPs utilization](../docs/glossary.md), or MFU ([Chowdhery et al.
-# 2022](https://arxiv.org/abs/2204.02311)).
+# The main suspects for the missing part are the layers whose operations we did not count.
+# *Going further*, after the summary, removes them.
 
 # %% [markdown]
 # ### What does a larger batch cost?
@@ -837,13 +782,12 @@ card.outcome("share_of_peak", share)
 #
 # **Question.** What else does a step have to keep in memory, and until when? At your
 # largest batch, do the weights take most of the memory, half of it, or hardly any?
-
-# %% [markdown]
-# In the next figure, the dashed line is an estimate of this memory: three bytes for each
-# value in the outputs of all layers. The points show how much the memory in use has grown
-# since the sweep began. TensorFlow has kept the memory of your first training, and uses it
-# again. So only batches larger than `batch_size` can show any growth. For the same reason,
-# every point is too low, by about the same amount.
+#
+# In the next figure, the dashed line is an estimate: three bytes for each value in the
+# outputs of all layers. The points show how much more memory TensorFlow holds than before
+# the sweep. They begin above `batch_size`, because smaller batches fit into the memory
+# that your first training left behind. This memory is missing from the points, so all of
+# them are too low by about the same amount. Compare the slopes, not the heights.
 
 # %% [markdown]
 # <details><summary>Why three bytes?</summary>
@@ -870,12 +814,13 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
-# step keeps them for every image of the batch. They grow with the batch, while the
-# weights and gradients do not ([lab 11](11_does_not_fit.ipynb) counts them all).
+# step keeps them for every image of the batch. In one of our runs each image took more than
+# a MiB, as much as all weights and gradients together ([lab 11](11_does_not_fit.ipynb)
+# counts them all).
 
 # %% [markdown]
-# Take a batch that is $c$ times as large as $b_{1/2}$. If you double it, the law says
-# that the throughput is multiplied by
+# The second price is updates. Take a batch that is $c$ times as large as $b_{1/2}$. If you
+# double it, the law says that the throughput is multiplied by
 #
 # $$ \frac{r(2 c\, b_{1/2})}{r(c\, b_{1/2})} = \frac{2c + 2}{2c + 1}, $$
 #
@@ -885,35 +830,29 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 #
 # > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
-# > products and convolutions to TF32, in the training as well as in the product. The lab
-# > does not measure how well the network learns with each batch size.
+# > products and convolutions to TF32, in the training as well as in the product.
 
 # %% [markdown]
 # ## Going deeper: why does the validation accuracy jump?
 #
-# This section is for a second reading: for now you can run its cells, skip its text, and
-# continue with the quiz.
-#
 # In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
-# next, although the training accuracy rose steadily. Does the network forget and learn
-# again?
+# next, although the training accuracy rose steadily. Had the network forgotten what it had
+# learned?
 #
-# During training, batch normalisation uses the mean and the variance of the current
-# batch. During validation it uses *running averages* instead. Every training step updates
-# such an average $m$ with the value $m_b$ of its own batch:
+# There is a second suspect. During training, batch normalisation uses the mean and the
+# variance of the current batch. During validation it uses *running averages* instead,
+# which every training step updates with the value $m_b$ of its own batch:
 #
 # $$ m \leftarrow 0.9\, m + 0.1\, m_b $$
 #
-# The factor 0.9 is the layer's `momentum`. (Keras' default is 0.99.) The running averages
-# therefore describe roughly the last ten batches, each computed with the weights that the
-# network had at that time.
-
-# %% [markdown]
-# Is the accuracy low because of the weights, or because of the running averages? To
-# separate these causes, show the network the validation images again, with the weights
-# that it had after your training. This time `training=True` lets each batch use its own
-# statistics, as in training. (It also turns dropout on. We leave out the augmentation.)
+# So an average $m$ describes roughly the last ten batches, each computed with the weights
+# that the network had at that time.
 #
+# To tell the suspects apart, validate again with the weights that your network had after
+# its training, but let each batch use its own statistics, as in training.
+#
+# **Predict:** what will the validation accuracy be if each batch uses its own statistics?
+
 # **Predict:** what will the validation accuracy be if each batch uses its own statistics?
 
 # %%
@@ -936,23 +875,26 @@ print(f"Validation accuracy, each batch's own statistics: {own_accuracy:.3f}")
 card.outcome("accuracy_with_own_statistics", own_accuracy)
 
 # %% [markdown]
-# If the second number is far above the first, the weights are good, but the running
-# averages are not. There are two possible reasons. Ten batches may be too few for a good
-# average. Or the averages are out of date, because they come from batches that older
-# weights have processed. To find out, the next cell keeps the weights fixed while thirty
-# more batches update the averages. If the accuracy then rises to the second number, the
-# averages were out of date.
+# If the second number is far above the first, the network has forgotten nothing: the
+# weights are good, but the running averages are not. Perhaps they are out of date, because
+# older weights have processed their batches. To find out, the next cell keeps the weights
+# fixed, while the last thirty batches of an epoch update the averages once more. If the
+# accuracy then rises to the second number, the averages were out of date.
 
 # %%
 trained_model.set_weights(trained_weights)  # training=True has changed the averages
-for some_images, _ in train.repeat().take(30):
+often = ceil(30 / len(train))  # a short epoch is repeated
+last_thirty = train.repeat(often).skip(often * len(train) - 30)
+for some_images, _ in last_thirty:  # the epoch's last batch is short; it is one of them
     trained_model(some_images, training=True)
 settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
 print(f"Validation accuracy, averages updated by 30 more batches: {settled_accuracy:.3f}")
 
 # %% [markdown]
-# If the accuracy is still low, either ten batches are too few, or the shifted and flipped
-# training images differ too much from the validation images.
+# In our runs it did: with fresh averages, the network was nearly as good as with each
+# batch's own statistics. If your accuracy is still low, ten batches may be too few for a
+# good average, or the shifted and flipped training images differ too much from the
+# validation images.
 #
 # So never trust the validation accuracy of a single epoch. In labs
 # [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
@@ -984,10 +926,10 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How many images a second? That depends on the batch size, and on two numbers: the fixed
-# cost $t_0$ of a step, and the peak $r_\infty$. A batch of $t_0\, r_\infty$ images
-# reaches half of the peak, and nine times as many reach 90%. Beyond that, a larger batch
-# buys little speed, needs more memory, and leaves fewer updates in an epoch.
+# How many images a second? A batch of $b$ images gives $b / (t_0 + b / r_\infty)$, so two
+# numbers answer for every batch size. A batch of $t_0\, r_\infty$ images reaches half of
+# the peak, and nine times as many reach 90%. Beyond that, your colleague's advice buys
+# little speed, needs more memory, and leaves fewer updates in an epoch.
 #
 # **Question.** If a GPU that is twice as fast halves only the cost per image, what
 # happens to the batch size that reaches half of the peak? And is the fastest epoch also
@@ -998,6 +940,18 @@ session.finish()
 #
 # You may stop here: this part has no points and no predictions.
 #
+# ### How is the network built?
+#
+# `residual_block` builds a block. Its argument `unit` is the function `conv_bn_relu`, whose
+# output has passed through a ReLU, so the block can only add zero or positive values to its
+# shortcut. At the start of a stage, a 1x1 convolution gives the shortcut its new number of
+# channels.
+
+# %%
+session.show_source(models.conv_bn_relu, models.residual_block, models.three_stages)
+session.show_source(pipelines.batches, pipelines.with_preprocessing)
+
+# %% [markdown]
 # ### Which layers keep training below the peak?
 #
 # The suspects of part 4 are the batch normalisation, ReLU and dropout between the
@@ -1033,17 +987,12 @@ print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains)
 print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# The layers that the bare network leaves out read and write every value but compute little
-# with it, so the speed of memory may limit them. (The lab does not measure whether it does,
-# or whether the numbers in the bare network stay finite.) The gap that still remains is due
-# to the convolutions and the work around them.
+# In one of our runs, training was 1.56 times as fast without these layers, and reached 56%
+# of the product's speed. They read and write every value but compute little with it, so
+# the speed of memory may limit them. (The lab does not measure whether it does.) The gap that
+# still remains is due to the convolutions and the work around them.
 
 # %% [markdown]
-# To read on: Zagoruyko and Komodakis, ["Wide Residual
-# Networks"](https://arxiv.org/abs/1605.07146) (2016); He et al., ["Identity Mappings in
-# Deep Residual Networks"](https://arxiv.org/abs/1603.05027) (2016); Efron, ["Bootstrap
-# Methods: Another Look at the Jackknife"](https://doi.org/10.1214/aos/1176344552) (1979);
-# Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network
+# To read on: Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network
 # Training"](https://arxiv.org/abs/1811.03600) (2019); Williams, Waterman and Patterson,
 # ["Roofline"](https://doi.org/10.1145/1498765.1498785) (2009).
-

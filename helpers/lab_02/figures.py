@@ -132,6 +132,60 @@ def step_times(step_seconds: Mapping[int, float]) -> plt.Figure:
     return figure
 
 
+def redrawn_fits(
+    measured: Mapping[int, float],
+    fit: tuple[float, float],
+    drawn: Mapping[int, float],
+    redrawn: Sequence[Sequence[float]],
+    rounds: Sequence[tuple[float, float]],
+) -> plt.Figure:
+    """One redrawn sweep with its fit, and the fits of all redrawn sweeps.
+
+    Parameters
+    ----------
+    measured, drawn : dict of int to float
+        Images per second by batch size: as measured, and in the last redrawn sweep.
+    fit : tuple of float
+        Fixed cost of a step in seconds, and peak in images per second.
+    redrawn : sequence of sequence of float
+        Each begins with the fixed cost and the peak of a redrawn sweep; the last one is
+        the fit of `drawn`.
+    rounds : sequence of tuple of float
+        The fit of each measured round alone.
+
+    Returns
+    -------
+    matplotlib.figure.Figure
+    """
+    figure, (sweep, cloud) = plt.subplots(1, 2, figsize=(9.6, 3.8))
+    sizes = np.array(sorted(measured))
+    fine = np.geomspace(sizes[0], sizes[-1], 60)
+    for label, speeds, (t0_seconds, peak), colour, styles in (
+        ("measured", measured, fit, BLUE, ("o", "-")),
+        ("one redrawn sweep", drawn, redrawn[-1][:2], ORANGE, ("^", "--")),
+    ):
+        heights = [speeds[size] for size in sizes]
+        sweep.plot(sizes, heights, styles[0], color=colour, label=label)
+        law = fine / (t0_seconds + fine / peak)
+        sweep.plot(fine, law, styles[1], color=colour, label=f"fit, {label}")
+    sweep.set(xscale="log", xlabel="batch size [images]", ylabel="throughput [images/s]")
+    sweep.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
+    sweep.minorticks_off()
+    sweep.set_ylim(0, None)
+    sweep.legend(fontsize=8, loc="lower right")
+    for label, fits, style, colour, size in (
+        ("redrawn sweeps", [each[:2] for each in redrawn], ".", GREY, 4),
+        ("each round alone", rounds, "^", VIOLET, 8),
+        ("your fit", [fit], "D", GREEN, 8),
+    ):
+        costs, peaks = zip(*fits, strict=True)
+        costs = [1000 * cost for cost in costs]
+        cloud.plot(costs, peaks, style, color=colour, markersize=size, label=label)
+    cloud.set(xlabel="fixed cost of a step [ms]", ylabel="peak [images/s]")
+    cloud.legend(fontsize=8)
+    return figure
+
+
 def residuals(
     rounds: Mapping[int, Sequence[float]],
     fit: tuple[float, float],

@@ -45,6 +45,17 @@ def test_a_fixed_cost_below_zero_still_gives_a_figure():
     assert "measured here" not in labels(drawn.axes[1])
 
 
+def test_each_redrawn_sweep_is_a_dot_and_the_last_one_is_drawn_in_full():
+    fit, redrawn = (0.02, 800.0), [(0.01, 900.0, 1.0), (0.03, 700.0, 1.0)]
+    measured, drawn = {8: 200.0, 64: 600.0}, {8: 190.0, 64: 620.0}
+    rounds = [(0.02, 810.0), (0.02, 750.0)]
+    sweep, cloud = figures.redrawn_fits(measured, fit, drawn, redrawn, rounds).axes
+    assert [line.get_label() for line in sweep.lines[::2]] == ["measured", "one redrawn sweep"]
+    assert sweep.lines[3].get_ydata()[0] == pytest.approx(8 / (0.03 + 8 / 700))
+    assert list(cloud.lines[0].get_xdata()) == pytest.approx([10.0, 30.0])
+    assert list(cloud.lines[1].get_ydata()) == [810.0, 750.0]
+
+
 def test_residuals_are_percent_above_the_law():
     fit = 0.0, 100.0
     rounds = {8: [100.0, 110.0, 90.0], 16: [100.0, 100.0, 120.0]}
