@@ -167,7 +167,9 @@ class RunCard:
             predictions.lock(self._prediction(name), time.time())
         self.save()
 
-    def outcome(self, name: str, measured: object, choices: bool = False) -> None:
+    def outcome(
+        self, name: str, measured: object, choices: bool = False, accepted: bool = False
+    ) -> None:
         """Keep what was measured beside its prediction, and print how near it came.
 
         Only the first outcome counts: who measures again knows it already. Without a
@@ -181,6 +183,9 @@ class RunCard:
             None: there is nothing to compare with.
         choices : bool
             Whether numbers are names, such as batch sizes: right or wrong, no factor.
+        accepted : bool
+            Whether the prediction counts as right, because the measurement is not certain
+            enough to refute it.
 
         Raises
         ------
@@ -197,7 +202,7 @@ class RunCard:
             self._tell(predictions.not_scored(entry, why))
             return
         is_first = entry["outcome"] is None and measured is not None
-        line = predictions.meet(entry, measured, choices, time.time())
+        line = predictions.meet(entry, measured, choices, time.time(), accepted)
         if is_first and (percent := other_load.busy_percent()):
             entry["other_load_percent"] = percent
         if self._is_the_labs(name):

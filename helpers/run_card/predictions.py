@@ -146,7 +146,9 @@ def lock(entry: dict, now: float) -> None:
         entry["locked_unix_seconds"] = now
 
 
-def meet(entry: dict, measured: object, choices: bool, now: float) -> str:
+def meet(
+    entry: dict, measured: object, choices: bool, now: float, accepted: bool = False
+) -> str:
     """Keep the outcome, the first one only, and score the prediction by it.
 
     Parameters
@@ -157,6 +159,8 @@ def meet(entry: dict, measured: object, choices: bool, now: float) -> str:
         See `without_placeholders`; None: there is no outcome.
     choices : bool
         Whether numbers are names, such as batch sizes: right or wrong.
+    accepted : bool
+        Whether the prediction counts as right: the measurement does not refute it.
 
     Returns
     -------
@@ -167,7 +171,10 @@ def meet(entry: dict, measured: object, choices: bool, now: float) -> str:
     if entry["outcome"] is None and measured is not None:
         entry["outcome"] = measured
         if entry["value"] is not None:
-            entry.update(score(entry["value"], measured, choices))
+            found = score(entry["value"], measured, choices)
+            if accepted and found != (right := score(entry["value"], entry["value"], choices)):
+                found = {**right, "accepted": True}
+            entry.update(found)
     if entry["value"] is None:
         return ""
     if entry["outcome"] is None:
@@ -349,6 +356,8 @@ def _verdict(entry):
         return f"{summary}{': ' * bool(parts)}{typically}{', '.join(parts)}."
     if "right" in entry:
         parts.append("right" if entry["right"] else "wrong")
+    if entry.get("accepted"):
+        parts = ["within the uncertainty, so it counts as right"]
     return f"Your prediction {_text(value)}, measured {_text(outcome)}: {parts[0]}."
 
 
