@@ -639,9 +639,8 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # Now choose a batch size that was not in the sweep, and at which you expect the law to
-# fail: 1? 47? 3000? (At some size, for example, a library may switch to a different
-# algorithm.) The lab measures your size and a *control*, a size from the sweep, in turns.
-# If the control is 3% slower than the law says, the machine is slower now, and your
+# fail: 1? 47? 3000? The lab measures your size and a *control*, a size from the sweep, in
+# turns. If the control is 3% slower than the law says, the machine is slower now, and your
 # result is corrected by 3%.
 #
 # From the redrawn sweeps, the lab computes a range for the result. If the law holds, the
@@ -768,8 +767,8 @@ card.outcome("share_of_peak", share)
 # In practice, the yardstick is often the peak in the device's data sheet, which no real
 # product quite reaches. Then the share is called the [model FLOPs
 # utilization](../docs/glossary.md), or MFU. [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for PaLM, a language model that was
-# trained on 6,144 TPU chips, and 21.3% for GPT-3.
+# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for the language model PaLM, and 21.3%
+# for GPT-3.
 #
 # The main suspects for the missing part are the layers whose operations we did not count.
 # *Going further*, after the summary, removes them.
@@ -853,8 +852,6 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 #
 # **Predict:** what will the validation accuracy be if each batch uses its own statistics?
 
-# **Predict:** what will the validation accuracy be if each batch uses its own statistics?
-
 # %%
 my_own_statistics_guess = None  # change this: an accuracy between 0 and 1
 card.predict("accuracy_with_own_statistics", my_own_statistics_guess)
@@ -893,8 +890,7 @@ print(f"Validation accuracy, averages updated by 30 more batches: {settled_accur
 # %% [markdown]
 # In our runs it did: with fresh averages, the network was nearly as good as with each
 # batch's own statistics. If your accuracy is still low, ten batches may be too few for a
-# good average, or the shifted and flipped training images differ too much from the
-# validation images.
+# good average.
 #
 # So never trust the validation accuracy of a single epoch. In labs
 # [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
@@ -989,8 +985,7 @@ print(f"The share of the product's speed would then be {100 * gain * share:.1f}%
 # %% [markdown]
 # In one of our runs, training was 1.56 times as fast without these layers, and reached 56%
 # of the product's speed. They read and write every value but compute little with it, so
-# the speed of memory may limit them. (The lab does not measure whether it does.) The gap that
-# still remains is due to the convolutions and the work around them.
+# the speed of memory may limit them. (The lab does not measure whether it does.)
 
 # %% [markdown]
 # To read on: Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network

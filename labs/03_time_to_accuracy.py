@@ -134,8 +134,8 @@ def rate_by_rule(batch_size):
 # ## 1. A fair race
 #
 # A learning rate that suits batches of 16 may be much too small for batches of 1,024. If
-# all sizes raced with one rate, the size would win that this rate happens to suit. So each
-# size must first find its own rate.
+# all sizes raced with one rate, it would decide the race. So each size must first find its
+# own rate.
 #
 # The gradient of a larger batch is less noisy, so you can trust it with a larger rate. If
 # the batch is $k$ times as large, two rules of thumb disagree about how much:
@@ -363,9 +363,8 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # %% [markdown]
 # <details><summary>Should you round the accuracy?</summary>
 #
-# You may round it to six decimals, as this course does. A float32 number has only about
-# seven digits, so 850 right answers out of 1,000 become 0.8500000238, which would count as
-# above a target of 0.85.
+# You may round it to six decimals, as this course does. In float32, 850 right answers out
+# of 1,000 become 0.8500000238, which would count as above a target of 0.85.
 #
 # </details>
 
@@ -510,6 +509,9 @@ training_history = fresh_model.fit(
 )
 last_epoch_seconds = recorder.epochs["train_seconds"][-1]
 card.measure("images_per_second", lab.train_images / last_epoch_seconds)
+
+# %% [markdown]
+# The race counts only the second of these parts. Exercise 3.5 shows what happens otherwise.
 
 # %% [markdown]
 # ### Exercise 3.3: median and spread
@@ -676,7 +678,8 @@ card.outcome(
 # $$ \text{seconds to the target} =
 # \frac{\text{images that the training needs}}{\text{images per second}}. $$
 #
-# **Question.** As the batch grows, which of the three numbers falls, and which two rise?
+# **Question.** As the batch grows, which of the three numbers below falls, and which two
+# rise?
 
 # %%
 def in_words(value, unit):
@@ -698,8 +701,8 @@ if winner in (None, quickest):
 else:
     faster = speed_of[quickest] / speed_of[winner]
     longer = typical_steps[quickest] * quickest / (typical_steps[winner] * winner)
-    track = f"{longer:.1f} times the track" if longer < never else "an endless track"
-    answer = f"{faster:.1f} times the speed and {track} of the winner, batch {winner}"
+    track = f"and {longer:.1f} times its track" if longer < never else "but never arrived"
+    answer = f"{faster:.1f} times the speed of the winner, batch {winner}, {track}"
 print(f"Fastest epochs: batch {quickest}, {answer}")
 
 # %% [markdown]
@@ -707,10 +710,8 @@ print(f"Fastest epochs: batch {quickest}, {answer}")
 # no: the epochs of batch 1,024 were 1.4 times as fast as those of batch 256, but its track
 # was 2.1 times as long, with 51,200 images instead of 24,576. So batch 256 won.
 #
-# A very small batch is slow, because it pays the fixed cost of each step for only a few
-# images. A very large batch is fast, but its track is longer. Where do gain and loss
-# balance? To calculate that, you need a law for each. Lab 02 gave you the law for the
-# speed.
+# A very small batch is slow, and a very large batch has a long track. To calculate where
+# gain and loss balance, you need a law for each. Lab 02 gave you the law for the speed.
 
 # %% [markdown]
 # ### A law for the steps
@@ -765,14 +766,14 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The speed belongs to your machine, but the number of steps does not: if a friend runs
-# this lab at the same scale on another computer, their bend should be similar to yours.
+# The speed belongs to your machine, but the number of steps does not: on another computer,
+# at the same scale, the bend should be similar.
 
 # %% [markdown]
 # ## 4. The best batch size, predicted
 #
-# The best batch size may lie between those of the race. You can calculate it, because
-# your two laws pull in opposite directions:
+# The best batch size may lie between those of the race. Your two laws pull in opposite
+# directions:
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
 # - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
@@ -991,9 +992,9 @@ show_figure(figure, text, session.caption())
 # **Question.** Is the new size faster than the control by more than the scatter of the
 # runs?
 #
-# Often it is not, because the curve is flat near its lowest point: by this formula, any
-# batch size from half to twice $b^*$ costs at most 12.5% more time. In our run the control
-# took 3.60 s. A theory need not be exact to be useful.
+# Often it is not: in our run, the control took 3.60 s. The curve is flat near its lowest
+# point, so by this formula any batch size from half to twice $b^*$ costs at most 12.5% more
+# time. A theory need not be exact to be useful.
 
 # %% [markdown]
 # ### Exercise 3.5: find the bug
@@ -1087,9 +1088,9 @@ for size in lab.batch_sizes:
 # %% [markdown]
 # ### Is the fastest epoch the fastest training?
 #
-# Only up to a point, and you have just calculated that point: it is your $b^*$. Below it,
-# a larger batch gains more time by its speed than it loses by its longer track. Beyond
-# it, the epochs may be faster still, and yet the training is slower.
+# Only up to a point, and you have calculated that point: it is your $b^*$. Below it, a
+# larger batch gains more time by its speed than it loses by its longer track. Beyond it,
+# the epochs get faster still, and the training gets slower.
 
 # %% [markdown]
 # ## Going deeper: the bend without a race
@@ -1112,10 +1113,6 @@ for size in lab.batch_sizes:
 # give two equations for the two unknowns ([McCandlish et al.
 # 2018](https://arxiv.org/abs/1812.06162), appendix A). For example, if it is 5 for batches
 # of 10 and 3 for batches of 20, then $|G|^2 = 1$, $V = 40$ and $B = 40$.
-#
-# The gradient comes from a
-# [`GradientTape`](https://www.tensorflow.org/api_docs/python/tf/GradientTape), as [lab
-# 04](04_custom_training_loop.ipynb) explains.
 #
 # </details>
 

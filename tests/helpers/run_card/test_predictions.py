@@ -360,3 +360,25 @@ def test_every_prediction_of_a_lab_begins_as_none_and_meets_its_outcome(path):
     for cell in cells:
         if "card.predict(" in cell:
             assert set(placeholders(cell)) <= {"None"}
+
+
+@pytest.mark.parametrize(("guess", "measured", "choices"), [(64, 256, True), (9, 8.0, False)])
+def test_a_prediction_that_is_not_refuted_counts_and_the_true_outcome_is_named(
+    guess, measured, choices, card, capsys
+):
+    card.predict("it", guess)
+    card.lock("it")
+    for _ in range(2):
+        card.outcome("it", measured, choices=choices, accepted=True)
+    line = f"Your prediction {guess}, measured {measured:g}: within the uncertainty, "
+    assert said(capsys) == 2 * f"{line}so it counts as right.\n"
+    entry = stored(card)
+    assert entry["outcome"] == measured
+    assert entry["right" if choices else "factor_off"] == 1
+
+
+def test_an_exact_prediction_that_is_accepted_is_simply_right(card, capsys):
+    card.predict("it", 64)
+    card.lock("it")
+    card.outcome("it", 64, choices=True, accepted=True)
+    assert said(capsys) == "Your prediction 64, measured 64: right.\n"
