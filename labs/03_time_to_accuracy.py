@@ -150,8 +150,7 @@ def rate_by_rule(batch_size):
 # We trust neither rule. Each batch size tries a *ladder* of rates: the rate by the
 # square-root rule, a third of it, and three times it. For batch size 64, these are 0.0099,
 # 0.0033 and 0.0297, because the rule gives $0.007 \sqrt{64 / 32} = 0.0099$. If the best rate
-# is at an end, the ladder grows on that side: after 0.0297 comes 0.0891, and so on, up to
-# six rates in all.
+# is at an end, the ladder grows on that side, up to six rates: after 0.0297 comes 0.0891.
 #
 # Three words have a fixed meaning in this lab:
 #
@@ -257,8 +256,7 @@ card.outcome("rate_ratio", rate_ratio if both else None, accepted=inside)
 # %% [markdown]
 # ### On your marks
 #
-# Every size now has its rate, and starts several times with different seeds. On a laptop
-# the race takes some minutes.
+# Every size now has its rate, and starts several times with different seeds.
 #
 # **Predict:** which batch size will reach the target first? And what is the number of
 # *steps* that the smallest batch size takes, divided by the steps of the largest?
@@ -511,7 +509,7 @@ last_epoch_seconds = recorder.epochs["train_seconds"][-1]
 card.measure("images_per_second", lab.train_images / last_epoch_seconds)
 
 # %% [markdown]
-# The race counts only the second of these parts. Exercise 3.5 shows what happens otherwise.
+# The race counts only the training. Exercise 3.5 shows what happens otherwise.
 
 # %% [markdown]
 # ### Exercise 3.3: median and spread
@@ -711,7 +709,7 @@ print(f"Fastest epochs: batch {quickest}, {answer}")
 # was 2.1 times as long, with 51,200 images instead of 24,576. So batch 256 won.
 #
 # A very small batch is slow, and a very large batch has a long track. To calculate where
-# gain and loss balance, you need a law for each. Lab 02 gave you the law for the speed.
+# gain and loss balance, you need a law for each.
 
 # %% [markdown]
 # ### A law for the steps
@@ -777,9 +775,8 @@ show_figure(figure, summary, session.caption())
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
 # - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
-#   seconds, which favours small batches. Here $t_0$ is the fixed cost of a step in
-#   seconds, and $r_\infty$ is the speed of an infinitely large batch, in images per
-#   second.
+#   seconds, which favours small batches. Here $t_0$ is the fixed cost of a step, and
+#   $r_\infty$ is the speed of an infinitely large batch, in images per second.
 #
 # The time $T$ of the whole training is the product of both:
 #
@@ -924,7 +921,7 @@ print(f"{in_words(forecasts[10], 's')} to {in_words(forecasts[-11], 's')}")
 # %% [markdown]
 # The test trains several times with this batch size, at a rate between those of its
 # neighbours in the race. The winner of the race runs again in turns with it, as a
-# *control*: if its time has changed since the race, the machine may have changed, too.
+# *control*: if its time has changed, the machine may have changed, too.
 #
 # **Predict:** how many seconds will the new size take, as the median of its runs? Enter
 # the forecast, or a better number if you distrust it.
@@ -1235,9 +1232,8 @@ session.finish()
 #   fail count, too.
 #
 # **Question.** If you raise the target by three percentage points, which batch sizes
-# suffer most? (The noise scale grows as the loss falls.) And if a new GPU computes each
-# image four times as fast, but has the same fixed cost per step, what happens to the best
-# batch size?
+# suffer most? And if a new GPU computes each image four times as fast, but has the same
+# fixed cost per step, what happens to the best batch size?
 
 # %% [markdown]
 # ## Going further
@@ -1263,8 +1259,8 @@ for devices in (1, 4, 16, 64):
 # With four times as many devices, the best batch of each device is halved, so the best
 # [*global* batch](../docs/glossary.md), which is the batch of all devices together, only
 # doubles. Nor does the time fall to a quarter. It is never less than $n_0 t_0$, because
-# even the fewest possible steps pay their fixed cost. [Lab 05](05_many_gpus_fit.ipynb) and
-# [lab 09](09_many_machines.ipynb) measure the exchange of gradients.
+# even the fewest possible steps pay their fixed cost. (For the exchange of gradients, see
+# [lab 05](05_many_gpus_fit.ipynb).)
 
 # %% [markdown]
 # To read on: [Coleman et al., "DAWNBench"

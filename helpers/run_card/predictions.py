@@ -170,11 +170,11 @@ def meet(
     lock(entry, now)
     if entry["outcome"] is None and measured is not None:
         entry["outcome"] = measured
-        if entry["value"] is not None:
-            found = score(entry["value"], measured, choices)
-            if accepted and found != (right := score(entry["value"], entry["value"], choices)):
-                found = {**right, "accepted": True}
+        if (value := entry["value"]) is not None:
+            found, right = (score(value, it, choices) for it in (measured, value))
             entry.update(found)
+            if accepted and found != right:
+                entry.update(right, accepted=True)
     if entry["value"] is None:
         return ""
     if entry["outcome"] is None:

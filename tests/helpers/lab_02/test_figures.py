@@ -50,7 +50,8 @@ def test_each_redrawn_sweep_is_a_dot_and_the_last_one_is_drawn_in_full():
     measured, drawn = {8: 200.0, 64: 600.0}, {8: 190.0, 64: 620.0}
     rounds = [(0.02, 810.0), (0.02, 750.0)]
     sweep, cloud = figures.redrawn_fits(measured, fit, drawn, redrawn, rounds).axes
-    assert [line.get_label() for line in sweep.lines[::2]] == ["measured", "one redrawn sweep"]
+    shown = [line.get_label() for line in sweep.lines[::2]]
+    assert shown == ["measured", "one redrawn sweep"]
     assert sweep.lines[3].get_ydata()[0] == pytest.approx(8 / (0.03 + 8 / 700))
     assert list(cloud.lines[0].get_xdata()) == pytest.approx([10.0, 30.0])
     assert list(cloud.lines[1].get_ydata()) == [810.0, 750.0]

@@ -362,7 +362,9 @@ def test_every_prediction_of_a_lab_begins_as_none_and_meets_its_outcome(path):
             assert set(placeholders(cell)) <= {"None"}
 
 
-@pytest.mark.parametrize(("guess", "measured", "choices"), [(64, 256, True), (9, 8.0, False)])
+@pytest.mark.parametrize(
+    ("guess", "measured", "choices"), [(64, 256, True), (9, 8.0, False)]
+)
 def test_a_prediction_that_is_not_refuted_counts_and_the_true_outcome_is_named(
     guess, measured, choices, card, capsys
 ):
