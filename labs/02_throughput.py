@@ -594,9 +594,9 @@ print(f"  peak {low[1]:.1f} to {high[1]:.1f} images/s")
 # %%
 alone = [fit_throughput({b: each[b] for b in measured}) for each in rounds]
 figure = figures.redrawn_fits(measured, fit, drawn, redrawn, alone)
-summary = f"The fits of 300 redrawn sweeps: nine of ten peaks lie within {low[1]:.0f} to "
-summary += f"{high[1]:.0f} images/s, and the three rounds gave "
-summary += ", ".join(f"{round_peak:.0f}" for _, round_peak in alone) + "."
+summary = f"The fits of 300 redrawn sweeps: nine of ten peaks lie within {low[1]:.1f} to "
+summary += f"{high[1]:.1f} images/s, and the three rounds gave "
+summary += ", ".join(f"{round_peak:.1f}" for _, round_peak in alone) + "."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
