@@ -109,7 +109,7 @@ compiled_model.compile(
     sgd, "categorical_crossentropy", metrics=["accuracy"], jit_compile=False
 )
 one_batch = batches(x_train, y_train, lab.batch_size, lab.seed).take(1)
-compiled_model.fit(one_batch, validation_data=valid, verbose=0)
+_ = compiled_model.fit(one_batch, validation_data=valid, verbose=0)
 
 # %% [markdown]
 # A newly compiled model pays the start-up cost of lab 02. So we compile only one model, let

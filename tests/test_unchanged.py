@@ -102,7 +102,7 @@ def test_unchanged_tests_are_left_out_and_changed_ones_run_again(tmp_path):
     tests = "tests/helpers/checks/test_checks.py::test_questions_are_plain_json_and_differ"
 
     def run(*options):
-        command = [sys.executable, "-m", "pytest", "-q", "-n2", f"-ocache_dir={tmp_path}"]
+        command = [sys.executable, "-m", "pytest", "-q", "-n1", f"-ocache_dir={tmp_path}"]
         return subprocess.run(
             [*command, tests, "-k(2.1 or 2.3) and not 12.1", *options],
             cwd=REPOSITORY,
