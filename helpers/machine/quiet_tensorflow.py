@@ -57,7 +57,7 @@ def _not_needed(figures):
 def _hidden(packages):
     # With None in `sys.modules` an import raises ImportError, which the importers expect.
     hidden = [package for package in packages if package not in sys.modules]
-    sys.modules.update(dict.fromkeys(hidden))  # ty: ignore - None is Python's own way
+    sys.modules.update(dict.fromkeys(hidden))  # None is Python's own way
     try:
         yield
     finally:
