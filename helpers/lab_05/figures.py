@@ -102,7 +102,9 @@ def scaling(
 
 
 def accuracy_by_rate(
-    accuracies: Mapping[str, Mapping[float, Sequence[float]]], rule: Mapping[str, float]
+    accuracies: Mapping[str, Mapping[float, Sequence[float]]],
+    rule: Mapping[str, float],
+    target: float | None = None,
 ) -> plt.Figure:
     """Validation accuracy by learning rate; a line per recipe, a point per run.
 
@@ -112,6 +114,8 @@ def accuracy_by_rate(
         Of each run, by recipe and learning rate; the line goes through the medians.
     rule : dict of str to float
         The learning rate of the linear rule, by recipe.
+    target : float, optional
+        The accuracy to reach, as a line across the figure.
 
     Returns
     -------
@@ -136,6 +140,8 @@ def accuracy_by_rate(
             rule[name] * beside, 0.03, "^", color=colour, markersize=9,
             label=f"_linear rule, {name}",
         )  # fmt: skip
+    if target is not None:
+        axes.axhline(target, color=VIOLET, linewidth=1, linestyle="--", label="target")
     axes.axhline(0.1, color=GREY, linewidth=1, linestyle=":", label="guessing")
     axes.set_xscale("log", base=2)
     rates = sorted({rate for row in accuracies.values() for rate in row})
