@@ -406,15 +406,16 @@ for n in (2, 8, 64):
 #
 # At the `laptop` scale you compare batches of 32 and 512 images (at the `gpu` scale, 256
 # and 4,096). Three epochs of 3,000 images have 281 steps of 32 images, but only 18 of 512.
-# To get as far, each step has to be about 16 times as long. Does that work?
+# To get as far, each step has to be about 16 times as long. One long step can replace 16
+# short ones if the gradient hardly changes along the way. Does it?
 #
-# The *target* is the accuracy of the small batch at its best learning rate. There are three
-# possible results:
+# The *target* is the accuracy of the small batch at its best learning rate. Three results
+# are possible:
 #
 # | The large batch reaches the target | So it |
 # |---|---|
 # | with the learning rate of a simple rule | trains as well, and you know its rate |
-# | only with other learning rates | trains as well, if you search for its rate |
+# | with other learning rates | trains as well, if you search for its rate |
 # | with none of the rates | needs more epochs, because its steps are too few |
 #
 # **Question.** Which of the three do you expect?
@@ -509,7 +510,6 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 #    accumulation](../docs/glossary.md), an
 #    [optimizer](https://keras.io/api/optimizers/) with `gradient_accumulation_steps=16`
 #    waits for the gradients of 16 small batches, and then makes one step with their mean.
-#    (Part 4 tests whether devices that work at the same time end with the same weights.)
 # 2. **Try four learning rates with each batch.** Each rate gets three runs, which start
 #    from different weights, and their median counts.
 # 3. **Add your warm-up.** The large batch is trained at the same rates once more.
@@ -617,17 +617,19 @@ summary = "Medians and single runs of each learning rate; triangles mark the lin
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Now the verdict. The large batch reaches the target if the median of its runs at some rate
-# does. If only single runs do, they are too few to tell.
+# A rate reaches the target if the median of its runs does. If only single runs do, or if a
+# rate has fewer than three, the lab cannot tell.
 
 # %%
 by_recipe = [accuracies[recipe] for recipe, size in sizes.items() if size == large]
 tries = [a for by_rate in by_recipe for values in by_rate.values() for a in values]
 enough = {r for by_rate in by_recipe for r in by_rate if median(by_rate[r]) >= target}
-if max(by_recipe[0]) in enough:  # the last rate is that of the linear rule
+if lab.seeds < 3:
+    answer = "too few to tell, so set `seeds` to 3 or more"
+elif max(by_recipe[0]) in enough:  # the highest rate is that of the linear rule
     answer = "it trains as well with the linear rule"
 elif enough:
-    answer = "it trains as well, but only with other rates than the linear rule"
+    answer = "it trains as well, but at other rates than the linear rule's"
 elif max(tries) >= target:
     answer = "too close to call, so set `seeds` higher"
 else:
@@ -657,10 +659,8 @@ print(f"Verdict: {sum(a >= target for a in tries)} of {len(tries)} runs with bat
 # %% [markdown]
 # ## 4. Do several devices train the same network as one?
 #
-# You know now how fast several devices are, and what a large batch costs. Both help only
-# if $N$ replicas train the same network as one device with the same global batch. To find
-# out, you compare two runs, which start from the same weights and get the same global
-# batches in the same order.
+# To find out, you compare $N$ replicas with one device. Both runs start from the same
+# weights, and get the same global batches in the same order.
 
 # %% [markdown]
 # ### Exercise 5.3: the test of equality
@@ -809,9 +809,9 @@ show_figure(figure, summary, session.caption())
 # count for a third?
 
 # %% [markdown]
-# A trick makes the answer visible: a network of a single layer, with one weight for each
-# image. In image number $i$, only pixel $i$ is 1 and all others are 0, so the network's
-# output is weight $i$ alone. The loss is minus the output, so this image has a gradient
+# A trick makes the answer visible: a network of one layer, with one weight for each image.
+# In image number $i$, only pixel $i$ is 1 and all others are 0, so the network's output is
+# weight $i$ alone. The loss is minus the output, so this image has a gradient
 # of $-1$ for weight $i$, and 0 for all others. All weights start at zero, and the
 # learning rate is 1. After the step, weight $i$ is therefore the fraction that image $i$
 # contributed to the mean.
@@ -990,9 +990,10 @@ session.finish()
 # scale](../docs/glossary.md). Far below $B$, twice the batch allows almost twice the rate,
 # as in the linear rule. Far above $B$, the best rate stops growing.
 #
-# Does this hold for the network of part 1? With the gradient of a random batch, make one
-# step at each of several rates, without momentum, and evaluate the loss on a fixed set of
-# images. The best rate has the lowest mean loss over many batches of the same size.
+# The law assumes that the loss along a step is a parabola. Does it hold for the network of
+# part 1? With the gradient of a random batch, make one step at each of several rates,
+# without momentum, and evaluate the loss on a fixed set of images. The best rate has the
+# lowest mean loss over many batches of the same size.
 
 # %%
 single = new_network()
@@ -1091,10 +1092,8 @@ print(f"Noise scale of these steps: {noise_scale:.0f} images, 90% range {low:.0f
 # In the stored run, the law follows all five rates to within 15%, with a noise scale of
 # about 30 images. Because 512 is far above it, the best rate of 512 images is only 1.9
 # times that of 32, where the linear rule expects 16 times.
-#
-# If your rates do not follow it, the loss along a step may not be the parabola that the law
-# assumes, or batch normalisation may distort the gradient of a small batch.
-#
+
+# %% [markdown]
 # To read on: [Goyal et al., "Accurate, Large Minibatch SGD"
 # (2017)](https://arxiv.org/abs/1706.02677); [Shallue et al., "Measuring the Effects of
 # Data Parallelism on Neural Network Training" (2019)](https://arxiv.org/abs/1811.03600).
