@@ -424,8 +424,8 @@ for n in (2, 8, 64):
 # ### Exercise 5.2: linear scaling with a warm-up
 #
 # The [*linear scaling rule*](../docs/glossary.md) of [Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677) expects the first. If $\varepsilon(b)$ is a good
-# learning rate for a batch of $b$ images, then a batch that is $N$ times as large gets
+# 2017](https://arxiv.org/abs/1706.02677) expects the first result. If $\varepsilon(b)$ is a
+# good learning rate for a batch of $b$ images, then a batch $N$ times as large gets
 #
 # $$ \varepsilon(N b) = N\, \varepsilon(b). $$
 #
