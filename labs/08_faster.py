@@ -12,12 +12,10 @@
 # You have one device, one network and one target accuracy, and every colleague recommends
 # another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on a
 # processor with two cores. One of them made training about ten times as fast. None of the
-# other six even doubled the speed, and one popular trick gained nothing at all. Which
-# change gains most on your machine, and would you have guessed it?
+# other six even doubled the speed, and some made hardly any difference. Which change gains
+# most on your machine?
 #
-# First you look (parts 1 to 3): what can the machine do at best, where does a training step
-# spend its time, and does it wait for its images? Then you climb a ladder of seven rungs,
-# and bet on each gain before you measure it:
+# The changes are the rungs of a ladder, and each rung keeps the changes below it:
 #
 # | rung | the change | what it saves | part |
 # |---|---|---|---|
@@ -29,8 +27,10 @@
 # | 6. *steps together* | several steps per call | returns to Python | 7 |
 # | 7. *compiler* | XLA, which fuses operations | passes over the data | 7 |
 #
-# A line that begins with *So far* multiplies the gains after each part, and a *waterfall*
-# chart at the end shows them all.
+# **Question.** Which rung will gain most? Write its name down, for the end of the lab.
+#
+# Parts 1 to 3 collect evidence, and from part 4 on you climb. A *waterfall* chart at the end
+# shows all gains.
 #
 # If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise. Terms
 # are in the [glossary](../docs/glossary.md).
@@ -111,7 +111,7 @@ x_train, y_train, x_valid, y_valid = session.load_images()
 # ## The original
 #
 # The ladder starts from the *original*, the training in the lab on which this course is
-# based. There, Python shifts and flips one image at a time, batch normalisation is [Keras'
+# based. Python shifts and flips one image at a time, batch normalisation is [Keras'
 # own layer](https://keras.io/api/layers/normalization_layers/batch_normalization/), and
 # every number has 32 bits.
 
@@ -132,19 +132,27 @@ original.compile(optimizers.SGD(lab.learning_rate), crossentropy, **no_xla)
 print(f"{original.name}: {original.count_params():,} parameters")
 
 # %% [markdown]
+# **Predict:** By what factor does each of the first three changes speed up training,
+# compared with the rung below? Below 1, training becomes slower. You can change your bet
+# until part 4 measures it.
+
+# %%
+# Change these: the speed of the rung / the speed of the rung below.
+my_gains = {"whole batches": None, "fused batch norm": None, "no dropout": None}
+card.predict("gains", my_gains)
+
+# %% [markdown]
 # ## 1. What can this machine do?
 #
-# Three numbers limit the speed of every layer:
+# This part shows which layers can gain from fewer bytes (rungs 2, 4 and 7), and which from
+# fewer calls (rung 6). Three numbers limit the speed of every layer:
 #
 # - the *peak*: operations per second, if the processor never has to wait for data;
 # - the *bandwidth*: bytes per second that the memory delivers;
 # - *dispatch*: the time to call a layer, even if the layer computes nothing.
 #
-# A data sheet tells you what a chip could do on its best day. We measure instead, and take
-# the fastest of many calls.
-#
 # **Question.** Suppose that every operation needs a new number of four bytes from memory.
-# Can the memory keep up, or by what factor is it too slow? Write your guess down.
+# Can the memory keep up, or by what factor is it too slow?
 
 # %%
 def seconds_of(call, at_least_seconds=0.3, choose=median):
@@ -207,22 +215,19 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 #
 # The *ridge* is the number of operations that the processor can perform while the memory
 # delivers one byte. If every operation needs four new bytes, the memory is too slow by a
-# factor of four times the ridge. At a ridge of 6, this factor is 24: for every second in
-# which the processor computes, it waits for 23.
+# factor of four times the ridge. At a ridge of 6, the processor then computes for only one
+# second in 24, even if both work at the same time.
 #
-# A layer with fewer operations per byte than the ridge waits for the memory, so a higher
-# peak would not help it. Above the ridge, it waits for the processor. A plot of both
-# limits is called a [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
-# 2009](https://doi.org/10.1145/1498765.1498785)).
+# So a layer with fewer operations per byte than the ridge waits for the memory, and a
+# higher peak would not help it. Above the ridge, it waits for the processor.
 #
-# The third limit, *dispatch*, is the time $t_0$ in which Python starts an empty graph and
-# waits for its result. So a call that performs $F$ operations and moves $D$ bytes should
-# take at least
+# The third limit, dispatch, is the time $t_0$ in which Python starts an empty graph and
+# waits for its result. No call can beat any of the three limits, so a call that performs
+# $F$ operations and moves $D$ bytes should take at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
-# where $P$ is the peak in operations per second and $B$ the bandwidth in bytes per second.
-# The bound is only as good as these numbers and your counts, as you will see.
+# where $P$ is the peak and $B$ the bandwidth.
 
 # %% [markdown]
 # ### Exercise 8.1: count operations and bytes
@@ -236,23 +241,19 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # %% [markdown]
 # **Example.** A ReLU gets an input $x$ of 4 values, with 4 bytes each.
 #
-# - Forward, it reads $x$ and writes its output $y$. That takes 4 operations, one per
-#   value, and moves 2 arrays of 16 bytes, so 32 bytes.
-# - Backward, it gets $g$, the gradient of the loss with respect to $y$. It reads $g$ and
-#   $y$, and writes $dx$, the gradient with respect to $x$. That takes 4 operations again,
-#   but moves 3 arrays, so 48 bytes.
-#
-# The call and its result:
+# - Forward, one *pass* over the data reads $x$ and writes $y=\max(x,0)$. That takes 4
+#   operations, one per value, and moves 2 arrays of 16 bytes, so 32 bytes.
+# - Backward, one pass reads $g$, the gradient of the loss with respect to $y$, and $y$. It
+#   writes $dx=g$ where $y>0$, else 0. That takes 4 operations, but moves 48 bytes.
 #
 #     layer_costs("relu", (1, 2, 2, 1), (1, 2, 2, 1), None, 4)
 #     {"forward": (4, 32), "backward": (4, 48)}
 #
-# **A harder example.** Forward, batch normalisation needs the mean and the variance of all
-# values before it can write a single output, so it reads $x$ twice:
+# **A harder example.** Forward, batch normalisation needs the mean $\mu$ and the standard
+# deviation $\sigma$ before it can write a single output:
 #
-# - Pass 1 reads $x$ and adds up $\sum x$ and $\sum x^2$. Both sums fit into this pass,
-#   because neither needs the result of the other.
-# - Pass 2 reads $x$ again, and writes $y$.
+# - Pass 1 reads $x$ and adds up $\sum x$ and $\sum x^2$, which give $\mu$ and $\sigma$.
+# - Pass 2 reads $x$ again, and writes $y=\gamma(x-\mu)/\sigma+\beta$.
 #
 # That makes 3 arrays.
 
@@ -267,23 +268,24 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # - A ReLU takes one operation per value in each direction.
 
 # %% [markdown]
-# **Rules for bytes.** Count the *passes* that these formulas make over the data:
+# **Rules for bytes**
 #
-# | `kind` | forward | backward |
-# |---|---|---|
-# | `"relu"` | $y=\max(x,0)$ | $dx=g$ where $y>0$, else 0 |
-# | `"conv"` | $y$ from $x$ and the kernel $k$ | $dx$ from $g$ and $k$; in a second pass $dk$ from $x$ and $g$ |
-# | `"norm"` | $\mu{=}\frac1n\sum x$, $\ \sigma^2{=}\frac1n\sum x^2{-}\mu^2$, $\ y{=}\gamma(x{-}\mu)/\sigma{+}\beta$ | $s_1{=}\sum g$, $\ s_2{=}\sum gx$, $\ dx{=}ag{+}bx{+}c$ |
-#
-# - Only $x$, $y$, $k$ and their gradients $dx$, $g$ and $dk$ are large arrays, with
-#   `value_bytes` bytes per value. All other symbols are single numbers per channel, which
-#   cost nothing; $a$, $b$ and $c$ are known once both sums are complete.
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
-# - A formula that uses a sum has to wait until the sum is complete, so it needs another
-#   pass. Two sums share a pass if neither needs the result of the other.
+# - A formula that uses a sum needs another pass, after the sum is complete. Two sums share
+#   a pass if neither needs the result of the other.
+# - Only $x$, $y$, the kernel $k$, and their gradients $dx$, $g$ and $dk$ are large arrays,
+#   with `value_bytes` bytes per value. All other symbols are single numbers per channel,
+#   which cost nothing.
 #
-# Count on paper first. After that you need about fourteen lines.
+# These formulas remain:
+#
+# - `"conv"` forward: $y$ from $x$ and $k$.
+# - `"conv"` backward: $dx$ from $g$ and $k$, then in a second pass $dk$ from $x$ and $g$.
+# - `"norm"` backward: $\sum g$ and $\sum gx$, then $dx=ag+bx+c$, where $a$, $b$ and $c$ are
+#   known once both sums are complete.
+#
+# Count on paper first, and then write about fourteen lines.
 
 # %% name="8.1-layer-costs" points=2
 # TODO 8.1: operations and bytes of a layer, forward and backward.
@@ -317,12 +319,11 @@ layer_costs = check("8.1", layer_costs)
 # %% [markdown]
 # Now for real layers. A *stage* is a group of blocks whose images have the same size. From
 # each of the three stages we take the last convolution, batch normalisation and ReLU, and
-# call each of these nine layers by itself: with the batch size of training, and with
-# arrays as large as those of the memory test.
+# call each of these nine layers by itself: with a batch of training, and with arrays as
+# large as those of the memory test.
 #
 # **Predict:** With the *large* arrays, how many of the nine layers are limited by
-# arithmetic, how many by memory, and how many by dispatch? (Your counts and the ridge
-# decide.)
+# arithmetic, how many by memory, and how many by dispatch?
 
 # %%
 my_limits_guess = {"arithmetic": None, "memory": None, "dispatch": None}  # they add up to 9
@@ -389,10 +390,16 @@ counts = {limit: limited_large.count(limit) for limit in my_limits_guess}
 card.outcome("limits_of_layers", counts)
 
 # %% [markdown]
-# In the next figure, each layer is two points, one for each size. *Hollow* points have
-# arrays that fit into the fast cache, so they may lie above the sloping part of the roof. A
-# point near a short violet line is limited by dispatch: the line is its speed if its call
-# took no longer than an empty one.
+# A [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
+# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed, and as its roof
+# the highest speed that the memory (the slope) and the processor (the flat part) allow. To
+# read it, go straight up from a point to the roof: the gap is what the layer loses. In the
+# stored run, a ReLU has 0.1 operations per byte. There the roof is at about 4.5 billion
+# operations per second, and with large arrays a ReLU reaches 2.5.
+#
+# Each layer has two points, one for each size. *Hollow* points have arrays that fit into
+# the cache. A violet line marks the speed of a call that takes only as long as an empty
+# one, so a point near its line is limited by dispatch.
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
@@ -409,10 +416,10 @@ show_figure(figure, summary, session.caption())
 # and memory limits batch normalisation and ReLU. But a batch of 32 is so small that
 # dispatch limits all nine layers.
 #
-# Does a point of yours lie above the *flat* part of the roof? Convolution 3 does in the
-# stored run. Its images have been pooled down to a single pixel, so eight of the nine
-# positions of its kernel meet only padding. We count these products, but TensorFlow's
-# library skips them. A point above the roof tells you that a count or a limit is wrong.
+# A point above the roof, such as our convolution 3, tells you that a count or a limit is
+# wrong. Its images have been pooled down to a single pixel, so eight of the nine positions
+# of its kernel meet only padding. We count these products, but TensorFlow's library skips
+# them.
 #
 # **Question.** What would help a layer that is limited by dispatch?
 
@@ -427,13 +434,12 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # ## 2. Where does a step spend its time?
 #
+# A *profile* ([guide](https://www.tensorflow.org/guide/profiler)) records when each
+# operation begins and ends. It tells how much rungs 2 and 3 can gain.
+#
 # Batch normalisation stays far below the roof. By your count, it reads or writes a large
 # array eight times, but Keras makes a separate pass for each small operation of the
 # formula. How much of a real step does that cost?
-#
-# A *profile* records when each operation begins and ends
-# ([guide](https://www.tensorflow.org/guide/profiler)), so we can add up the times for each
-# kind of layer.
 #
 # **Predict:** Of the time of all operations in a step of the original training, what share
 # belongs to batch normalisation?
@@ -478,11 +484,10 @@ card.measure("recorded_profile_seconds" if recorded else "profile_seconds", by_l
 card.outcome("norm_share", None if recorded else by_layer[norm] / total)
 
 # %% [markdown]
-# (The sum is not the time of a step: operations can run in parallel, and Python is left
-# out. There the original shifts and flips its images, so its augmentation shows as 0.)
+# The sum is not the time of a step, because operations can run in parallel and Python is
+# left out. The original shifts and flips its images in Python, so augmentation shows as 0.
 #
-# Keras 3 computes a mean, a difference, a square, and so on, although TensorFlow has a
-# single program for all of it
+# TensorFlow also has a single program for all of batch normalisation
 # ([`FusedBatchNormV3`](https://www.tensorflow.org/api_docs/python/tf/raw_ops/FusedBatchNormV3)).
 # A layer that uses it is called *fused*.
 
@@ -563,11 +568,11 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 # %% [markdown]
 # ## 3. Does the step wait for its images?
 #
-# A profile does not see the time in which a step waits for its batch. Our images are in
-# memory, but images on a disk take time to load. Suppose that a step takes $t_s$ seconds
-# and fetching a batch $t_f$ seconds. If they take turns, training needs $t_s + t_f$ seconds
-# per step. With [prefetching](../docs/glossary.md), the next batch is fetched while the
-# current step runs, so training needs only $\max(t_s, t_f)$.
+# This part adds no rung, but a step that waits for its images gains nothing from faster
+# arithmetic. Suppose that the images are on a disk, that a step takes $t_s$ seconds, and
+# fetching a batch $t_f$ seconds. If they take turns, training needs $t_s + t_f$ seconds per
+# step. With [prefetching](../docs/glossary.md), the next batch is fetched while the current
+# step runs, so training needs only $\max(t_s, t_f)$.
 #
 # ![Two time lines. In the upper one, fetching a batch and training on it take turns. In the lower one, the next batch is fetched while a step runs, so four steps end sooner.](../helpers/lab_08/diagrams/prefetch.svg)
 
@@ -597,7 +602,7 @@ print(f"Try first: {first_change}; by the profile, {its_speedup:.2f} times as fa
 # A [`tf.data.Dataset`](https://www.tensorflow.org/api_docs/python/tf/data/Dataset) does it
 # in three lines: `range` and `batch`, then `map` with
 # [`tf.numpy_function(fetch, [numbers], tf.float32)`](https://www.tensorflow.org/api_docs/python/tf/numpy_function),
-# and finally a method that works ahead. (Python's threads would do as well.)
+# and finally a method that works ahead.
 
 # %% name="8.3-feed" points=2
 # TODO 8.3: batches that are fetched while the step before them runs.
@@ -681,19 +686,9 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 # ## 4. The ladder: rungs 1 to 3
 #
 # A profile makes promises, and only a clock can confirm them. To measure a rung, we train
-# with it and with the rung below alternately: above, below, above, below. Each pair gives a
-# ratio of two speeds, and the gain is their median. If the machine is slow for a minute,
-# both runs of a pair suffer, and their ratio hardly changes.
-#
-# **Question.** Which of the seven rungs will gain most? Write its name down.
-#
-# **Predict:** By what factor does each of the first three changes speed up training,
-# compared with the rung below? Below 1, training becomes slower.
-
-# %%
-# Change these: the speed of the rung / the speed of the rung below.
-my_gains = {"whole batches": None, "fused batch norm": None, "no dropout": None}
-card.predict("gains", my_gains)
+# in turn with it and with the rung below. Each pair gives a ratio of two speeds, and the
+# gain is the median ratio. If the machine is slow for a minute, both runs of a pair suffer,
+# and their ratio hardly changes.
 
 # %%
 def speed(model, data):
@@ -738,14 +733,16 @@ card.measure("images_per_second", speeds["no dropout"])
 card.outcome("gains", gains)
 
 # %% [markdown]
-# In the stored run, the profile had recommended faster convolutions. None of these three
-# rungs touches them, but fewer bits and the compiler may.
+# In the stored run, *whole batches* gained most. By the profile, *fused batch norm* should
+# have gained 1.12 and *no dropout* 1.05, but the clock says 1.07 and 0.93. We keep all
+# three. The profile's first choice, faster convolutions, is still to come: fewer bits and
+# the compiler may bring it.
 
 # %% [markdown]
 # ## 5. Rung 4: fewer bits
 #
-# Half the bits mean half the bytes to move, and many processors also have units that
-# multiply short numbers faster. But the formats differ in how they spend their bits:
+# Half the bits mean half the bytes to move, and many processors also multiply short
+# numbers faster. But the formats differ in how they spend their bits:
 #
 # ![The bits of four number formats. float32 has 8 bits of exponent and 23 of fraction, TF32 8 and 10, bfloat16 8 and 7, and float16 5 and 10; each has one sign bit.](../helpers/lab_08/diagrams/float_formats.svg)
 #
@@ -753,14 +750,43 @@ card.outcome("gains", gains)
 #   but only two to three decimal digits.
 # - float16 has more digits, but overflows to infinity above 65,504. Below $2^{-14}$, about
 #   $6 \times 10^{-5}$, its *normal range* ends: the smaller a number, the fewer digits it
-#   keeps. Numbers below $2^{-25}$, about $3 \times 10^{-8}$, become 0.
-# - TF32 has the range of float32 and the digits of float16. By default, TensorFlow uses it
-#   for float32 products on NVIDIA GPUs since the A100, also in part 1.
+#   keeps. Numbers up to $2^{-25}$, about $3 \times 10^{-8}$, become 0.
+# - TF32, the range of float32 with the digits of float16, is TensorFlow's default for
+#   float32 products on NVIDIA GPUs since the A100.
+#
+# Older GPUs train in float16 here, and other devices in bfloat16, which some processors
+# have to emulate.
+#
+# **Predict:** By what factor do 16 bits speed up training, compared with the rung *no
+# dropout*?
+
+# %%
+my_bits_guess = None  # change this
+card.predict("gain_of_fewer_bits", my_bits_guess)
+
+# %%
+card.lock("gain_of_fewer_bits")
+low = candidates()[1]
+below, above = ladder["no dropout"], (rung(conv_bn_relu, 0.0, policy=low), fast_data)
+gains["fewer bits"], speeds["fewer bits"], _ = gain_of(above, below)
+faster = low if gains["fewer bits"] > 1 else "float32"
+policy = faster if lab.precision == "auto" else lab.precision
+print(f"fewer bits: {gains['fewer bits']:.2f} times as fast in {types[low]}")
+print(f"The next rungs train with the policy {policy}")
+so_far(*(["fewer bits"] if policy != "float32" else []))
+card.measure("gain_of_fewer_bits", gains["fewer bits"])
+card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 
 # %% [markdown]
-# Are gradients too small for float16? The gradients of the *activations*, the outputs of
-# the layers, travel from each layer to the layer before it. From them, each layer computes
-# the gradients of its *weights*.
+# If 16 bits make training slower, the next rungs go back to float32. In the stored run they
+# gained little, although part 1's matrix product was four times as fast in bfloat16: with
+# small batches, layers stay far below the peak.
+#
+# ### What 16 bits can break
+#
+# A network that trains faster must still learn, but in float16 its gradients may become too
+# small. The gradients of the *activations*, the outputs of the layers, travel from each
+# layer to the layer before it. From them, each layer computes the gradients of its *weights*.
 #
 # **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
 # below float16's normal range? Gradients that are exactly 0 do not count.
@@ -804,53 +830,21 @@ percent = {kind: in_float16(found)[0] for kind, found in gradients[256].items()}
 card.outcome("percent_below_normal", percent)
 
 # %% [markdown]
-# Few gradients of weights are that small, but many gradients of activations are. The loss
-# is a *mean* over the batch, so each image's share of it shrinks as the batch grows. The
-# gradient of a weight adds up all images and positions, so it hardly shrinks.
+# In the stored run, few gradients of weights are that small, but many gradients of
+# activations are: with 256 images, float16 rounds 5% of them to 0. Why these? The loss is a
+# *mean*, so each image contributes 1/256 of its own loss, and the gradients of its
+# activations shrink as much. The gradient of a weight adds up all images again.
 #
-# As the network learns, its loss and its gradients shrink, too. The next cell imitates this
-# by dividing the loss by 256. Then it computes the gradients of the weights in *mixed
-# precision*, with 16 bits for the arithmetic and 32 for the weights, and compares them
-# with float32.
-#
-# **Question.** How many of the activations' gradients does float16 round to 0?
-
-# %%
-def weights_gradients(policy, times):
-    """All gradients of the weights as one array, computed with a precision policy."""
-    with dtype_policy(policy):
-        network = original_network(dropout=0.0)
-    network.set_weights(original.get_weights())
-    with tensorflow.GradientTape() as tape:
-        predicted = tensorflow.cast(network(many[0], training=True), "float32")
-        loss = tensorflow.reduce_mean(losses.categorical_crossentropy(many[1], predicted))
-        scaled = times * loss
-    found = tape.gradient(scaled, network.trainable_variables)
-    return numpy.concatenate([g.numpy().ravel() for g in found]) / times
-
-# %%
-small = 1 / 256  # of the loss that the network has now
-exact = weights_gradients("float32", 1.0)
-for name, times in {"small loss": small, "small loss, scaled up again": 1.0}.items():
-    _, zero = in_float16(gradients[256]["activations"], times)
-    off = numpy.linalg.norm(weights_gradients("mixed_float16", times) - exact)
-    percent_off = 100 * off / numpy.linalg.norm(exact)
-    print(f"{name}: {zero:.2f}% of the activations' gradients are 0, ", end="")
-    print(f"gradients of the weights off by {percent_off:.2f}%")
-
-# %% [markdown]
-# The two lines differ only in the size of the loss. If the first is far off, as in our runs,
-# float16 has lost gradients that mattered.
-#
-# The remedy is [*loss scaling*](../docs/glossary.md). Multiply the loss $L$ by a factor
-# $c$, and all gradients grow by the same factor, so that float16 can represent them. The
-# update divides by $c$ again:
+# The repair is [*loss scaling*](../docs/glossary.md). Multiply the mean loss $L$ by a
+# factor $c$, and the gradients of both kinds grow by the same factor. The update, in
+# float32, divides by $c$ again:
 #
 # $$ w \leftarrow w - \frac{\eta}{c}\, \nabla_w (c L), $$
 #
 # where $w$ are the weights and $\eta$ is the learning rate. If $c$ is too large, gradients
 # overflow, so $c$ is adjusted throughout training ([Micikevicius et al.
-# 2018](https://arxiv.org/abs/1710.03740)).
+# 2018](https://arxiv.org/abs/1710.03740)). Try $c=1024$ in a new cell:
+# `in_float16(gradients[256]["activations"], 1024)` gives both percentages.
 
 # %% [markdown]
 # ### Exercise 8.4: dynamic loss scaling
@@ -909,8 +903,8 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Watch your function search. It starts at a scale that is far too high, and doubles it after
-# five good steps.
+# Watch your function search, from a scale that is far too high. It doubles after five good
+# steps.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -929,12 +923,12 @@ show_figure(figures.loss_scale(scales), summary, session.caption())
 card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
-# In the stored run the scale falls to 65,536 in eight steps. From then on it doubles once
-# in every six steps, and overflows, so every sixth step is wasted. That is why Keras waits
-# for [2,000 good steps](https://www.tensorflow.org/api_docs/python/tf/keras/mixed_precision/LossScaleOptimizer).
+# The repair costs steps. In the stored run the scale falls to 65,536 in eight steps. From
+# then on it doubles once in every six steps, and overflows, so every sixth step is wasted.
+# That is why Keras waits for [2,000 good steps](https://www.tensorflow.org/api_docs/python/tf/keras/mixed_precision/LossScaleOptimizer).
 #
-# bfloat16 needs no loss scaling, because it has the range of float32. Its weakness is its
-# few digits.
+# bfloat16 needs no loss scaling, because it has the range of float32, but its few digits
+# break something else.
 #
 # **Question.** What happens to a weight of 1 in bfloat16 if you add 0.001 to it a thousand
 # times?
@@ -956,34 +950,9 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
-# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/), as
-# we use it, keeps the weights, the optimizer's state, the running averages of batch
-# normalisation, and the softmax with its loss in float32.
-#
-# But is it faster *here*? Some processors have to emulate bfloat16.
-#
-# **Predict:** By what factor do 16 bits speed up training, compared with the rung *no
-# dropout*?
-
-# %%
-my_bits_guess = None  # change this
-card.predict("gain_of_fewer_bits", my_bits_guess)
-
-# %%
-card.lock("gain_of_fewer_bits")
-low = candidates()[1]
-below, above = ladder["no dropout"], (rung(conv_bn_relu, 0.0, policy=low), fast_data)
-gains["fewer bits"], speeds["fewer bits"], _ = gain_of(above, below)
-faster = low if gains["fewer bits"] > 1 else "float32"
-policy = faster if lab.precision == "auto" else lab.precision
-print(f"fewer bits: {gains['fewer bits']:.2f} times as fast in {types[low]}")
-print(f"The next rungs train with the policy {policy}")
-so_far(*(["fewer bits"] if policy != "float32" else []))
-card.measure("gain_of_fewer_bits", gains["fewer bits"])
-card.outcome("gain_of_fewer_bits", gains["fewer bits"])
-
-# %% [markdown]
-# If 16 bits make training slower, as in the stored run, the next rungs go back to float32.
+# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/) keeps
+# the weights, the optimizer's state, the running averages of batch normalisation, and the
+# softmax with its loss in float32, at the price of their full memory.
 
 # %% [markdown]
 # ## 6. Rung 5: fewer steps
@@ -1082,11 +1051,12 @@ def fast_recipe(policy, seed, **options):
 # %% [markdown]
 # Now the two recipes race to the same accuracy on the test images. The original stops when
 # it reaches the target. The fast recipe runs all its epochs, because a network trained
-# with one cycle becomes accurate only at its end. (Both use whole batches, a fused layer
-# and the precision chosen above, assuming that these do not change the number of epochs.)
+# with one cycle becomes accurate only at its end. Both use whole batches, a fused layer and
+# the precision chosen above. We assume that these do not change how many epochs a recipe
+# needs.
 #
-# **Predict:** The next cell prints the epochs of the fast recipe. How many does the original
-# need? Your number, divided by the printed one, is your bet on *fewer steps*.
+# **Predict:** The next cell prints the epochs of the fast recipe. How many does the
+# original need? The quotient is your bet on *fewer steps*.
 
 # %%
 print(f"Epochs of the fast recipe: {lab.fast_epochs}")
@@ -1135,8 +1105,8 @@ for name, share in shares.items():
 # again with more `epochs` or `fast_epochs`.)
 #
 # A step of the fast recipe differs as well. It needs no augmentation and no biases in its
-# convolutions, but its optimizer has more to compute, so it may be faster or slower. The
-# gain of *fewer steps* is the ratio of the epochs, times the gain of a step.
+# convolutions, but its optimizer has more to compute. So we multiply the ratio of the
+# epochs by the gain of a step.
 
 # %%
 below = (rung(conv_bn_relu, 0.0, policy=policy), fast_data)
@@ -1153,9 +1123,8 @@ so_far("fewer steps")
 # [`compile`](https://keras.io/api/models/model_training_apis/). With
 # `steps_per_execution=8`, TensorFlow runs eight steps before it returns to Python. With
 # `jit_compile=True`, the step goes to [XLA](https://openxla.org/xla), a compiler that fuses
-# operations but delays the first step. (The default, `"auto"`, uses it on a single GPU, and
-# not on a CPU.) We keep the compiler only if it saves more seconds in this training than it
-# costs at the start.
+# operations but delays the first step. We keep the compiler only if it saves more seconds
+# in this training than it costs at the start.
 #
 # **Predict:** By what factor does each option speed up training, compared with training
 # without it?
@@ -1201,8 +1170,8 @@ card.measure("compile_seconds", compile_seconds)
 card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compiler")})
 
 # %% [markdown]
-# A compiler costs its seconds once, and saves some in every step. So in a training of
-# seconds it seldom pays off, and in one of hours it nearly always does.
+# A compiler costs its seconds once. If it makes a step faster at all, it seldom pays off in
+# a training of seconds, but nearly always in one of hours.
 
 # %% [markdown]
 # ## The waterfall
@@ -1239,9 +1208,11 @@ print("with its start-up but without the options of part 7")
 # %% [markdown]
 # So where does the time go? In the stored run, most of it had gone into steps that nobody
 # needed to take: *fewer steps* gained a factor of about ten, and all other rungs together
-# less than two. Bits and compilers depend on the hardware, so your bars may differ.
+# less than two. Amdahl's law says why: the others speed up slices of a step, but *fewer
+# steps* shortens the whole. The original was badly tuned, and that cost more than any
+# missing compiler. Bits and compilers depend on the hardware, so your bars may differ.
 #
-# **Question.** Is your longest bar the rung that you wrote down in part 4?
+# **Question.** Is your longest bar the rung that you wrote down at the start?
 
 # %% [markdown]
 # ## Quiz
@@ -1267,11 +1238,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Arithmetic, memory and dispatch each set a least time for a layer. The longest of the
-# three counts, and for small arrays that is often dispatch. A profile shows where a step
-# spends its time, and Amdahl's law how much a change can gain, but only alternating runs
-# show how much it does gain. And the largest gain may lie in the steps that you need not
-# take.
+# Arithmetic, memory and dispatch each set a least time for a layer, and for small arrays the
+# longest is often dispatch. A profile and Amdahl's law tell how much a change can gain, but
+# only alternating runs show how much it does.
 #
 # **Question.** If your network becomes ten times as wide, which bars of your waterfall
 # become longer? And which of these changes could you have tested within a minute?
@@ -1291,8 +1260,7 @@ session.finish()
 # of the peak $P$ for the same number format. This is [*model FLOPs
 # utilization*](../docs/glossary.md). ([Chowdhery et al.
 # 2022](https://arxiv.org/abs/2204.02311) report 46.2% for a model with 540 billion
-# parameters, but take the peak from a data sheet, which is usually higher than a measured
-# one.)
+# parameters, but with the peak of a data sheet, which is usually higher.)
 
 # %%
 def operations_per_image(network):
@@ -1315,7 +1283,7 @@ for name, bits in (("original", "float32"), ("fewer steps", policy)):
 #
 # Pooling by 4 leaves all later layers a sixteenth of the pixels and of the operations. But
 # the layers up to the pooling work on the whole image, and have few of the operations that
-# the MFU counts. So a small share is the price of a network small enough to train quickly.
+# the MFU counts.
 #
 # </details>
 
