@@ -391,15 +391,15 @@ card.outcome("limits_of_layers", counts)
 
 # %% [markdown]
 # A [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
-# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed, and as its roof
-# the highest speed that the memory (the slope) and the processor (the flat part) allow. To
-# read it, go straight up from a point to the roof: the gap is what the layer loses. In the
-# stored run, a ReLU has 0.1 operations per byte. There the roof is at about 4.5 billion
-# operations per second, and with large arrays a ReLU reaches 2.5.
+# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed below a roof: the
+# highest speed that the memory (the slope) and the processor (the flat part) allow. To read
+# it, go straight up from a point to the roof: the gap is what the layer loses. In the
+# stored run, a ReLU has 0.1 operations per byte, where the roof is at about 4.5 billion
+# operations per second. With large arrays, a ReLU reaches 2.5.
 #
 # Each layer has two points, one for each size. *Hollow* points have arrays that fit into
-# the cache. A violet line marks the speed of a call that takes only as long as an empty
-# one, so a point near its line is limited by dispatch.
+# the cache. A violet line marks the speed of a call that takes as long as an empty one: a
+# point near its line is limited by dispatch.
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
@@ -786,7 +786,8 @@ card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 #
 # A network that trains faster must still learn, but in float16 its gradients may become too
 # small. The gradients of the *activations*, the outputs of the layers, travel from each
-# layer to the layer before it. From them, each layer computes the gradients of its *weights*.
+# layer to the layer before it. From them, each layer computes the gradients of its
+# *weights*.
 #
 # **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
 # below float16's normal range? Gradients that are exactly 0 do not count.
@@ -843,8 +844,8 @@ card.outcome("percent_below_normal", percent)
 #
 # where $w$ are the weights and $\eta$ is the learning rate. If $c$ is too large, gradients
 # overflow, so $c$ is adjusted throughout training ([Micikevicius et al.
-# 2018](https://arxiv.org/abs/1710.03740)). Try $c=1024$ in a new cell:
-# `in_float16(gradients[256]["activations"], 1024)` gives both percentages.
+# 2018](https://arxiv.org/abs/1710.03740)). To see both percentages at $c=1024$, call
+# `in_float16(gradients[256]["activations"], 1024)`.
 
 # %% [markdown]
 # ### Exercise 8.4: dynamic loss scaling
@@ -903,8 +904,7 @@ def scaled_step(weights, gradients_at, learning_rate, state, growth_steps):
 scaled_step = check("8.4", scaled_step)
 
 # %% [markdown]
-# Watch your function search, from a scale that is far too high. It doubles after five good
-# steps.
+# Watch your function search, from a scale that is far too high.
 
 # %%
 real_gradients = gradients[32]["weights"]
@@ -924,7 +924,7 @@ card.measure("lowest_loss_scale", min(scales))
 
 # %% [markdown]
 # The repair costs steps. In the stored run the scale falls to 65,536 in eight steps. From
-# then on it doubles once in every six steps, and overflows, so every sixth step is wasted.
+# then on it doubles after five good steps, and overflows, so every sixth step is wasted.
 # That is why Keras waits for [2,000 good steps](https://www.tensorflow.org/api_docs/python/tf/keras/mixed_precision/LossScaleOptimizer).
 #
 # bfloat16 needs no loss scaling, because it has the range of float32, but its few digits
@@ -950,9 +950,10 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
-# thousand times. That is why [mixed precision](https://keras.io/api/mixed_precision/) keeps
-# the weights, the optimizer's state, the running averages of batch normalisation, and the
-# softmax with its loss in float32, at the price of their full memory.
+# thousand times. In the stored run, 42% of a step's updates are lost in this way. So [mixed
+# precision](https://keras.io/api/mixed_precision/) keeps the weights, the optimizer's state,
+# the running averages of batch normalisation, and the softmax with its loss in float32, at
+# the price of their full memory.
 
 # %% [markdown]
 # ## 6. Rung 5: fewer steps
