@@ -391,15 +391,15 @@ card.outcome("limits_of_layers", counts)
 
 # %% [markdown]
 # A [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
-# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed below a roof: the
-# highest speed that the memory (the slope) and the processor (the flat part) allow. To read
+# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed below a roof, the
+# highest speed that memory (the slope) and processor (the flat part) allow. To read
 # it, go straight up from a point to the roof: the gap is what the layer loses. In the
 # stored run, a ReLU has 0.1 operations per byte, where the roof is at about 4.5 billion
 # operations per second. With large arrays, a ReLU reaches 2.5.
 #
 # Each layer has two points, one for each size. *Hollow* points have arrays that fit into
-# the cache. A violet line marks the speed of a call that takes as long as an empty one: a
-# point near its line is limited by dispatch.
+# the cache. A violet line marks the speed of a call as long as an empty one: a point near
+# its line is limited by dispatch.
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
