@@ -10,10 +10,9 @@
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
 # A notebook reports that eight cores of a TPU trained a small network for 50 epochs in
-# 269 seconds. This lab rebuilds that training. For as many images and epochs, two cores
-# of an ordinary processor took [about 360 seconds](../docs/measurements.md). So chips that
-# were made to multiply matrices were not even one and a half times as fast. What held them
-# up?
+# 269 seconds, tests included. This lab rebuilds that training. At the pace of our stored
+# run, two cores of an ordinary processor make as many steps in 103 seconds. So chips that
+# were made to multiply matrices lost to a processor made for everything. What held them up?
 #
 # The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
 # gets images of its own, and in every step all cores agree on the next weights. What has
@@ -22,7 +21,7 @@
 # 1. *What is different about the device?*
 # 2. *What does a compiled program ask of your data?*
 # 3. *How do you keep fast cores busy?* Here you find out what held up the chips.
-# 4. *Can the compiler divide the work?* You only say how arrays are cut.
+# 4. *Can the compiler divide the work?* Then you only say how arrays are cut.
 
 # %% [markdown]
 # > **Limits.** Without a TPU, this lab uses eight *simulated* cores. They show whether
@@ -32,7 +31,7 @@
 
 # %% [markdown]
 # Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
-# cell. Each further call tells you more.
+# cell.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop
@@ -87,16 +86,14 @@ use_figures()
 #
 # A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
 # has its own memory, and units for products of matrices. In generations 2 and 3, a unit
-# has 128x128 = 16,384 multipliers, which work at the same time. A board has four such
-# chips with two cores each, hence eight cores ([Jouppi et al.
-# 2020](https://doi.org/10.1145/3360307)).
+# has 128x128 = 16,384 multipliers, which work at the same time, and a board has four
+# chips with two cores each ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)).
 
 # %% [markdown]
-# A core that multiplies so fast cannot even read a file. An ordinary computer beside it,
-# the [*host*](../docs/glossary.md), has to feed it. If there is a TPU, or if `TPU_NAME`
-# is set in the environment, this kit starts it with
-# [`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system),
-# and TensorFlow then lists its cores as [logical devices](../docs/glossary.md).
+# A core that multiplies so fast cannot even read a file, so an ordinary computer beside it,
+# the [*host*](../docs/glossary.md), has to feed it. TensorFlow lists the cores as [logical
+# devices](../docs/glossary.md), once this kit has started the TPU
+# ([`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)).
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -123,10 +120,9 @@ if global_batch > lab.train_images:
 # On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
 # does on GPUs and on our simulated cores. With $n$ cores and $b$ images per core, the
-# [global batch](../docs/glossary.md) has $B = n b$ images. Even the arithmetic differs:
-# by default, a TPU rounds both factors of a matrix product to
-# [*bfloat16*](../docs/glossary.md) ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)), as you will do yourself in [lab
+# [global batch](../docs/glossary.md) has $B = n b$ images. By default, a TPU also rounds
+# both factors of a matrix product to [*bfloat16*](../docs/glossary.md) ([Cloud TPU,
+# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)), as you will in [lab
 # 08](08_faster.ipynb).
 
 # %% [markdown]
@@ -157,8 +153,8 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # %% [markdown]
 # ## 2. What does a compiled program ask of your data?
 #
-# In a log of 2019, two batch sizes cost a user of eight TPU cores 6 and 8 seconds of
-# compiling ([tensorflow/tensorflow, issue
+# In 2019, a user of eight TPU cores posted a log: for each of two batch sizes, the program
+# was compiled anew, which took 6 and 8 seconds ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)). Why should the *size* of
 # a batch cost anything?
 #
@@ -166,8 +162,8 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # plans memory and multiplications in advance, it has to know the size of every array.
 # Before XLA compiles,
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
-# [*traces*](../docs/glossary.md) your Python code, which means that it runs the code once
-# to record a graph. You can watch that on any device.
+# [*traces*](../docs/glossary.md) your Python code: it runs the code once to record a graph,
+# which you can watch on any device.
 #
 # **Question.** In the loop below, TensorFlow meets three kinds of arguments. How many
 # traces does each of them need?
@@ -222,8 +218,7 @@ for size in (128, 128, 100, 100):
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
-# steps, each with a whole batch of $b$ images for all $n$ cores. No image is lost for
-# good, because every epoch shuffles all images again.
+# steps. No image is lost for good, because every epoch shuffles all images again.
 #
 # The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw
 # the same random order, each works out its own shard without asking the others.
@@ -248,9 +243,9 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# A [*distributed value*](../docs/glossary.md) brings the images of a shard to their core.
-# The strategy calls `of_one_core` once for each core, with a `context` that says which
-# core this is, and returns one object that holds all batches.
+# A [*distributed value*](../docs/glossary.md) holds one batch for each core. To make it, the
+# strategy calls `of_one_core` once for each core, with a `context` that says which core this
+# is.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -268,7 +263,7 @@ def for_all_cores(strategy, data, rows):
 # %% [markdown]
 # The first line of `of_one_core` does, because it picks the rows of this core. If two
 # cores picked the same rows, no error would tell you. So we send the numbers of the
-# images instead of the images, and look at what each core receives in the last step.
+# images, and look at what each core receives in the last step.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -282,7 +277,7 @@ for core in range(cores):
 # %% [markdown]
 # ### One step on all cores
 #
-# Here nothing changes compared with lab 06. Core $r$ computes its share of the mean loss,
+# The step itself is that of lab 06. Core $r$ computes its share of the mean loss,
 # which is the sum of its losses $\ell_i$ divided by the size of the *global* batch:
 #
 # $$ s_r = \frac{1}{B} \sum_{i \in r} \ell_i. $$
@@ -306,9 +301,10 @@ def core_step(model, optimizer, images, labels):
 # %% [markdown]
 # The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
 # where $\eta_1$ is the rate of one core ([Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677)). The images come in *blocks*, for a reason that
-# part 3 explains: a block holds the images of several steps for every core, and `one_step`
-# makes step `i` of a block.
+# 2017](https://arxiv.org/abs/1706.02677)).
+#
+# Python will hand over the images of several steps at once, as a *block*. Part 3 says why.
+# `one_step(block, i)` makes step `i` of it.
 
 # %%
 def new_training(strategy):
@@ -344,37 +340,37 @@ def new_training(strategy):
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each value
-# of a convolution's output takes one multiplication for each weight of its filter. With
-# the dense layers, an image takes
+# Very little. The sides of an image shrink from 28 pixels to 24, 12, 8 and 4. Each output
+# of a convolution takes one multiplication per weight of its filter. With the dense layers,
+# an image takes
 #
 # $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
 #
 # multiplications forward, and at most twice as many backward. For a core's 128 images
 # these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill 93 ms, a round
 # would have to take 8 µs, in which a chip's clock ticks thousands of times. But a round
-# should need about one tick. Even if few of the multipliers are busy, and there are 100
-# times as many rounds, they do not fill the 93 ms.
+# should need about one tick. Even if only one multiplier in 100 is busy, which makes 100
+# times as many rounds, they take no more than about 2 ms.
 #
 # </details>
 
 # %% [markdown]
-# What else takes time? A fast device sits idle, for example, while the host gathers
-# images and calls the next step. Suppose that a step takes $s$ seconds on the device, and
-# that each call costs another $c$ seconds on the host, however many steps it contains. If
-# each call makes $k$ steps with a global batch of $B$ images, the throughput is
+# What else takes time? The first suspect is the call, because a device may sit idle while
+# the host prepares the next one. Suppose that a step takes $s$ seconds on the device. In
+# addition, each call costs $c$ seconds on the host, whether it makes one step or a hundred.
+# If each call makes $k$ steps with a global batch of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
-# because $k$ steps share the cost of a call. So you put a loop over many steps *inside* a
+# because $k$ steps share the cost of a call. (If the host runs ahead of the device, take
+# $\max(c, k s)$ instead of the sum.) So you put a loop over many steps *inside* a
 # `tf.function`, as Keras' `fit` does with
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# The last call of an epoch needs care. If an epoch has 29 steps and a call makes 10, nine
-# are left for the third call, and a block of a new shape would need a new program. So we
-# fill the block up with copies of its first steps, and tell the program to stop before
-# the copies.
+# If an epoch has 29 steps and a call makes 10, only nine are left for the third call. A
+# shorter block would need a new program, so we fill it up with copies of its first steps,
+# and the program stops before the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -393,13 +389,11 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # %% [markdown]
 # ### Exercise 7.1: many steps in one call
 #
-# You want one program that makes 10 steps in one call and only 9 in the next.
-#
 # **Write** `steps_in_one_call(one_step, cores)`, which returns a function
 # `run(block, count)` that makes `count` steps of a block. Here `count` is a Python
 # number, from 1 to the number of steps in the block. The given `one_step(block, i)` makes
 # step `i`, counted from 0, and returns the losses of all cores as a float32 tensor of
-# shape `(cores,)`. `run` only passes the block on to it.
+# shape `(cores,)`.
 
 # %% [markdown]
 # **Rules**
@@ -407,9 +401,8 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of
 #   shape `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces. It may do so in the first `run`
-#   with a block of a given length. A later `run` with a block of this length never calls
-#   `one_step` again, whatever `count` is.
+# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of
+#   one length. After that it never calls `one_step` again, whatever `count` is.
 # - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
 #   no more often for a long block than for a short one, and a `run` with many steps takes
 #   Python no more work than a `run` with one.
@@ -419,9 +412,8 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # then `run(block, 2)` returns `[0.6, 0.8]`.
 #
 # You need about eight lines. `tf.function` turns a `for` loop over `tf.range(...)` into a
-# TensorFlow loop, and `tf.zeros(cores)` has a zero for each core from which a sum can
-# start. Leave out `jit_compile`: on a TPU, XLA compiles the step anyway, and on simulated
-# cores it fails.
+# TensorFlow loop, and `tf.zeros(cores)` can start a sum. Leave out `jit_compile`, which
+# fails on simulated cores, and which a TPU does not need.
 
 # %% name="7.1-steps-in-one-call" points=3
 # TODO 7.1: make `count` steps of a block in one call, by one program for all counts.
@@ -455,11 +447,10 @@ def steps_in_one_call(one_step, cores):
 steps_in_one_call = check("7.1", steps_in_one_call)
 
 # %% [markdown]
-# ### The test must not lose an image
+# ### Train and test
 #
-# A test has no next epoch that brings back a dropped image. So its last batch is *filled
-# up* with images that have already been classified, and the additional answers are cut off
-# afterwards.
+# Training may drop images, but a test has no next epoch that brings them back. So its last
+# batch is filled up, too, and the additional answers are cut off.
 
 # %%
 def predict(images):
@@ -479,10 +470,8 @@ def predict_step(images):
     )
 
 # %% [markdown]
-# ### The loop, with a line from every core
-#
 # Long calls have a price: while a call runs, Python cannot print, test, save or stop. So
-# it prints a line for each core only once per call.
+# each core gets only one line per call.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -501,10 +490,8 @@ def train(epochs, train_block, test_accuracy):
     return history
 
 # %% [markdown]
-# All cores start from the same weights, and train the first epoch.
-#
-# **Question.** Will all cores print the same loss at the same step? And how many times
-# does TensorFlow trace `one_step` for all these calls?
+# **Question.** All cores start from the same weights. Will they print the same loss at the
+# same step? And how many times does TensorFlow trace `one_step` for all these calls?
 
 # %%
 trained_model, one_step = new_training(strategy)
@@ -530,13 +517,12 @@ print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
 # The losses differ, because every core has its own images. But not a single weight
-# differs, because every core changes the same weights by the same sum of gradients.
+# does, because every core changes the same weights by the same sum of gradients.
 
 # %% [markdown]
 # ### All epochs
 #
-# From now on, `train` prints to a file beside the [run card](../docs/glossary.md), which
-# you can watch with `tail -f`. The dashboard counts calls.
+# From now on, `train` prints to a file beside the [run card](../docs/glossary.md).
 #
 # **Predict:** what is the test accuracy after the last epoch?
 
@@ -585,8 +571,7 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # The first marker comes late, because the first epoch includes tracing and, on a TPU,
-# compiling. At full scale the target is 89%, the accuracy of the notebook whose 269
-# seconds opened this lab.
+# compiling.
 #
 # ### What do long calls buy?
 #
@@ -627,14 +612,18 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# Are all three gains above 1? If they differ more from each other than from 1, chance
-# alone may explain them. Long calls help most if steps are short, because then the cost
-# $c$ of a call is a large part of $c + s$; try `batch_size=16`.
+# If your three gains are spread more widely than their distance from 1, chance alone may
+# explain them. Ours are not, so the law gives $c$. In our stored run, a step took
+# $c + s = 40.8$ ms with one step in a call, and $c / 10 + s = 35.6$ ms with ten, so that
+#
+# $$ c = \frac{40.8 - 35.6}{1 - 1/10} \approx 6\ \text{ms} \quad\text{and}\quad s \approx 35\ \text{ms.} $$
+#
+# Our gain is small because steps on simulated cores are long. With $s = 1$ ms, the same $c$
+# would make long calls $(6 + 1) / (0.6 + 1) \approx 4$ times as fast.
 #
 # ### What held up the chips?
 #
-# Now you can put a number of your own beside the 93 ms: the length of your step. Without a
-# TPU, one processor did the arithmetic of all cores in this time.
+# Now put your step beside the 93 ms.
 
 # %%
 step_ms, notebook_step_ms = 1000 * global_batch / speed, 1000 * 269 / (50 * 58)
@@ -642,42 +631,46 @@ print(f"Your step: {step_ms:.1f} ms for {global_batch:,} images")
 print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images")
 
 # %% [markdown]
-# The notebook's step includes tests, so the comparison is rough. But whichever step is
-# longer, arithmetic cannot explain the 93 ms: by the estimate above, it fills only a small
-# part of them. So the chips must have spent most of their time waiting. Long calls remove
-# the waiting that Python causes. On a TPU, $s$ should be much smaller than here, so that
-# the same $c$ would weigh more.
+# Without a TPU, your one processor did the work of all eight cores in this time. And the
+# chips?
 #
-# So the idea of lab 06 stays, down to each core's share of the loss. The program around
-# it changes: it is compiled for fixed shapes, so batches and blocks have one size, and it
-# must not wait for Python, so one call makes many steps. You may pause here.
+# 1. Arithmetic did not hold them up: it fills at most about 2 of the 93 ms.
+# 2. Calls explain little: ours cost 5 to 7 ms (by the three gains), and even five times as
+#    much for every step would leave more than half of the 93 ms.
+# 3. So the chips mostly waited for work outside the step: for images to be read and prepared,
+#    for tests, for compiling, and perhaps for the start-up.
+#
+# How long each of these took, only a profile could tell ([lab 08](08_faster.ipynb)).
+#
+# So the idea of lab 06 stays, down to each core's share of the loss. What changes is the
+# program around it. It is compiled for fixed shapes, so batches and blocks have one size.
+# And it must not wait for Python, so one call makes many steps. You may pause here.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# With a strategy you write the program of *one core*, so the division is your work. In
-# part 2, a single line gave each core its own images, and no error would have told you
-# about a mistake in it. There is another way: you write the program of *one big device*,
-# and only say how its arrays are cut.
+# What has to change in your program, and what can stay? So far, you wrote the program of
+# *one core*, and had to divide the work: a single line gave each core its own images, and no
+# error would have told you about a mistake in it. Here is the second half of the answer: all
+# of the program stays, if you write it for *one big device* and only say how its arrays are
+# cut.
 #
 # For this, the devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
 # names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
-# gives each axis of an array the name of a mesh axis, or None. From this alone, XLA works
-# out what each device computes, and inserts the messages between devices.
+# gives each axis of an array the name of a mesh axis, or None: `("data", None)` cuts a matrix
+# by rows. From this alone, XLA works out what each device computes, and inserts the messages
+# between devices.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
 # %% [markdown]
 # In Keras this is [`keras.distribution`](https://keras.io/api/distribution/), which needs
-# the JAX backend. So the cells below send their work to a separate process, where
+# the JAX backend. So the cells below use a separate process, where
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
 # eight devices. The devices are simulated, but the program and its messages are real.
 
 # %% [markdown]
 # ### Exercise 7.2: what does a device hold?
-#
-# With this function you can tell, before you start, whether a network fits on each
-# device.
 #
 # **Write** `shard_of(shape, spec, mesh, device)`, which returns the part of an array that
 # one device holds. `shape` and `spec` are tuples of equal length, `mesh` is a dict with
@@ -742,8 +735,7 @@ shard_of = check("7.2", shard_of)
 # Our example is a dense network, 784 → 1,024 → 10, with a batch of 1,024 images of noise.
 # First, eight devices cut only the batch, as a strategy does ([*data
 # parallel*](../docs/glossary.md)). Then a mesh of 2 x 4 also cuts the weights: the first
-# layer by columns, and the second by rows. A training on one device shows the right
-# result.
+# layer by columns, and the second by rows. One device shows the right result.
 
 # %%
 layouts = {
@@ -785,9 +777,9 @@ card.outcome("all_reduces_data_parallel", reduces)
 # %% [markdown]
 # Each of the eight devices holds a quarter of the weights, not an eighth, because the two
 # rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
-# packed the gradients of all four arrays, and the loss, into one message. The losses of
-# three steps agree in all layouts up to rounding, and so do the gradients, because the
-# later losses depend on the updates before them.
+# packed the gradients of all four arrays, and the loss, into one message. The losses agree
+# in all layouts up to rounding. As the second and the third depend on the updates before
+# them, the gradients must have agreed, too.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 
@@ -875,10 +867,11 @@ card.outcome("all_reduces_of_the_cnn", reduces)
 #
 # where $x_i$ is the channel's average over all positions of image $i$, so the devices
 # have to exchange their sums within the step. With the strategy above, each core used the
-# mean of its own $b$ images instead ([lab 05](05_many_gpus_fit.ipynb)).
+# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
+# 05](05_many_gpus_fit.ipynb)).
 #
 # Can the compiler divide the work, then? It can, and it sends more messages rather than
-# change the result. With a strategy, the result can depend on the number of cores. A mesh
+# change the result. With a strategy, the result may depend on the number of cores. A mesh
 # changes only where the numbers are computed.
 
 # %% [markdown]
@@ -900,7 +893,7 @@ session.finish()
 # on one device, and how would you pay for it in each step? What in this list would differ
 # on a real TPU?
 #
-# Write three to six sentences in the cell below, in your own words and with numbers from
+# Write three to six sentences in the cell below, with numbers from
 # your run. No check reads them, but your instructor may.
 
 # %% [markdown] name="7.figure" points=2
@@ -909,25 +902,23 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The idea of lab 06 survives on a TPU, where batches of one size and many steps in one
-# call keep the fast cores busy. On a mesh you say only how arrays are cut, and choose a
-# layout by its memory and its messages, not by its results.
+# The idea of lab 06 survives on a TPU, if batches have one size and a call makes many steps.
+# On a mesh, you only say how arrays are cut. Every layout gives the same result, so you
+# choose one by its memory and its messages.
 #
-# **Question.** Many boards with a network of their own form a
-# [*pod*](../docs/glossary.md). Why would 512 of its cores, with 128 images each, be a
-# different training, and not just a faster one? And whose mean and deviation are 0.1307
-# and 0.3081?
+# **Question.** Many boards form a [*pod*](../docs/glossary.md). Why would 512 of its cores,
+# with 128 images each, be a different training, and not just a faster one? And whose mean
+# and deviation are 0.1307 and 0.3081?
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# With 512 cores, the global batch has 65,536 images, more than the 60,000 of the whole
-# training set. An epoch would not have a single step.
+# With 512 cores, the global batch has 65,536 images, more than the 60,000 of the training
+# set, so an epoch would not have a single step.
 #
-# The two numbers belong to MNIST's handwritten digits, where most pixels are black. They
-# were copied along with the code. Training works all the same, because the first
-# convolution can learn to shift and scale its inputs. To see what the copy costs, set
-# `pixel_mean` and `pixel_deviation` to `x_train.mean() / 255` and `x_train.std() / 255`.
+# The two numbers belong to MNIST's handwritten digits, where most pixels are black, and
+# were copied along with the code. Training works all the same, because the first convolution
+# can learn to shift and scale its inputs.
 #
 # </details>
 
@@ -956,12 +947,11 @@ for message in sharded["messages"]:
           f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# Each device fetches the other seven eighths with all-gathers, so it pays for memory with
-# messages. It needs the sum of the gradients only for its eighth, but XLA sends whole
-# gradients here. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
+# Each device fetches the other seven eighths with all-gathers. It needs the sum of the gradients only for its eighth, but on a CPU, XLA sends
+# whole gradients. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
 # [lab 09](09_many_machines.ipynb).
 #
-# You meet both ways to cut weights again in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
+# Both ways to cut weights come back in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
 # [*tensor parallelism*](../docs/glossary.md)
 # ([Megatron-LM](https://arxiv.org/abs/1909.08053)), and fully sharded as stage 3 of
 # [ZeRO](https://arxiv.org/abs/1910.02054).
@@ -970,9 +960,8 @@ for message in sharded["messages"]:
 # <details><summary>If you know PyTorch/XLA</summary>
 #
 # With `torch_xla.launch`, each core gets a process or a thread that runs the whole
-# training. Here one process describes the work of all cores. The table follows the MNIST
-# example and the [API
-# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8.
+# training, while here one process describes the work of all cores ([API
+# guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8).
 # Part 4 corresponds to PyTorch/XLA's [SPMD
 # mode](https://docs.pytorch.org/xla/release/r2.8/perf/spmd_basic.html).
 #
@@ -984,7 +973,6 @@ for message in sharded["messages"]:
 # | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
 # | `batches_per_execution` of its loader | `steps_per_call` |
 # | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
-# | `torch_xla.sync`: runs the recorded operations | a `tf.function` returns |
 # | `met.metrics_report()`: counts compilations | `len(traced)` |
 #
 # </details>
