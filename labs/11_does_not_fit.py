@@ -10,25 +10,25 @@
 # # Lab 11: What if the network does not fit?
 #
 # In 16 bits, the weights of a network with 70 billion parameters take 140 GB. Training it
-# takes eight times as much: fourteen GPUs of 80 GB would be full to the last byte. In labs
-# [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), every device held the whole
-# network. So how do people train such networks at all?
+# takes eight times as much: fourteen GPUs of 80 GB would be full to the last byte. But in
+# labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), every device held the
+# whole network. So how do people train such networks at all?
 #
-# Section 1 counts the bytes. Four methods save some of them, each at a price:
+# Section 1 counts the bytes. Four methods save some, each at a price:
 #
 # | section | method | saves memory because it | price |
 # |---|---|---|---|
-# | 2 | recomputation | computes most activations twice, and does not keep them | time |
+# | 2 | recomputation | computes most activations twice | time |
 # | 3 | ZeRO | splits the optimizer, the gradients and the weights | messages (how many?) |
 # | 4 | tensor parallelism | splits each layer | messages in every layer |
 # | 5 | a pipeline | splits the chain of layers | idle time |
 #
-# You predict each price before you measure it. Section 6 then plans a training.
+# You predict each price before you measure it, and section 6 plans a training.
 
 # %% [markdown]
-# > **Limits.** Every network that is trained here fits on this machine. All bytes are real,
-# > but the eight devices of section 4 share one processor, and the stages of section 5 sleep
-# > instead of computing. Without JAX, sections 1, 2 and 4 skip their measurements.
+# > **Limits.** Every network trained here fits on this machine. All bytes are real, but the
+# > eight devices of section 4 share one processor, and the stages of section 5 sleep instead
+# > of computing. Without JAX, sections 1, 2 and 4 skip their measurements.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -43,10 +43,8 @@ blocks: int = None  # sets the number of blocks in section 1, and of layers in s
 # %% [markdown]
 # ## Set up
 #
-# All workers compute on the CPU, because several processes would compete for the GPU. If
-# you are stuck, call `hint("11.1")` in a new cell, with the number of your exercise. Terms
-# are in the [glossary](../docs/glossary.md). After a restart of the kernel, run the set-up
-# again, and for section 4 also section 1.
+# All workers compute on the CPU. If you are stuck, call `hint("11.1")` in a new cell. After a
+# restart of the kernel, run the set-up again, and for section 4 also section 1.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -73,66 +71,34 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
-# Take a single weight of a network. In float32 it takes 4 bytes. To train it, we also keep
-# its *gradient*, with 4 bytes, and the [*optimizer state*](../docs/glossary.md):
-# [Adam](https://arxiv.org/abs/1412.6980) keeps two running averages, with 8 bytes. So a
-# network with $P$ weights, also called its *parameters*, needs $16 P$ bytes. With other
-# numbers of bytes $b$ for one parameter, it needs
+# In float32, a single weight of a network takes 4 bytes, and its *gradient* 4 more. The
+# [*optimizer state*](../docs/glossary.md) of [Adam](https://arxiv.org/abs/1412.6980), two
+# running averages, takes another 8. So to train a network with $P$ weights, also called its
+# *parameters*, we need $16 P$ bytes or, with $b$ bytes for each kind of value,
 #
 # $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes.} $$
 
 # %% [markdown]
-# In [mixed precision](https://arxiv.org/abs/1710.03740), as we count it here, a weight and
-# its gradient take only 2 bytes each. But rounding to 16 bits would swallow small updates,
-# so the optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in
-# float32. This copy counts as part of the optimizer.
+# In [mixed precision](https://arxiv.org/abs/1710.03740), a weight and its gradient take only
+# 2 bytes each. But rounding to 16 bits would swallow small updates, so the optimizer also
+# keeps a [*master copy*](../docs/glossary.md) of the weights in float32.
 #
 # **Question.** Does mixed precision make $M$ smaller?
 
 # %% [markdown]
 # The rest of the memory holds [*activations*](../docs/glossary.md): values that the forward
 # pass (*forward* for short) computes, and that the backward pass (*backward*) needs again.
-# Only they grow with the batch.
+# Only they grow with the batch. In a chain of *blocks*, they are the *inputs* of the blocks,
+# and the values *inside* them.
 #
-# How many are there? Networks that do not fit are mostly
-# [transformers](https://arxiv.org/abs/1706.03762), so let us look inside one. It reads
-# *tokens*, which are words or pieces of words, and holds $h$ values for each. These pass
-# through a chain of equal *blocks*.
-
-# %% [markdown]
-# In a block, *attention* with its layers `query`, `key`, `value` and `output` mixes the
-# tokens. Then `up`, a ReLU and `down` treat each token by itself.
+# Two methods change the sum:
 #
-# Take the layer `up`. It turns the $h$ values of a token into $4h$ values. As a dense
-# layer, it has a weight for each pair of an input and an output, which makes $4h^2$
-# weights. The table counts all steps of a block in this way:
-#
-# | step of a block | weights | values for each token |
-# |---|---|---|
-# | norm, which rescales the values | $2h$ | $h$ |
-# | `query`, `key`, `value` | $3h^2$ | $3h$ |
-# | attention | none | $h$ |
-# | `output`, and addition of the block's input | $h^2$ | $h$ |
-# | norm | $2h$ | $h$ |
-# | `up` | $4h^2$ | $4h$ |
-# | ReLU | none | $4h$ |
-# | `down`, and addition again | $4h^2$ | $h$, the next block's input |
-#
-# The weights add up to about $12h^2$.
-
-# %% [markdown]
-# The last row is all that the next block gets, so the *input* of a block has $h$ values for
-# each token. The rows above it, with $15h$ values, are the block's *inside*.
-
-# %% [markdown]
-# In [data parallelism](../docs/glossary.md), eight devices keep eight copies of the same $M$
-# bytes. [*ZeRO*](../docs/glossary.md), the zero redundancy optimizer ([Rajbhandari et al.
-# 2020](https://arxiv.org/abs/1910.02054)), splits these bytes over the devices instead.
-# *Stage* 1 splits the optimizer, stage 2 also the gradients, and stage 3 also the weights.
-#
-# The activations differ from device to device, so ZeRO cannot split them. But
-# *recomputation* (section 2) keeps only the inputs of the blocks. Backward computes one
-# inside after the other again, so there is never more than one in memory.
+# - *Recomputation* keeps only the inputs. When backward comes to a block, it computes the
+#   inside again, uses it, and throws it away, so only one inside is in memory at a time.
+# - [*ZeRO*](../docs/glossary.md) ([Rajbhandari et al.
+#   2020](https://arxiv.org/abs/1910.02054)) splits the $M$ bytes, which every device of a
+#   [data parallel](../docs/glossary.md) training would otherwise keep in full: *stage* 1
+#   splits the optimizer, stage 2 also the gradients, and stage 3 also the weights.
 
 # %% [markdown]
 # ### Exercise 11.1: memory_budget
@@ -208,8 +174,24 @@ memory_budget = check("11.1", memory_budget)
 
 # %% [markdown]
 # Now to a network that really does not fit: [Llama 3
-# 70B](https://arxiv.org/abs/2407.21783), with Adam, mixed precision and recomputation. Each
-# device, a GPU with 80 GB, has one sequence of 8,192 tokens.
+# 70B](https://arxiv.org/abs/2407.21783), a [transformer](https://arxiv.org/abs/1706.03762).
+# It reads *tokens* (words or pieces of words), and holds $h$ values for each. In a block,
+# *attention* with its layers `query`, `key`, `value` and `output` mixes the tokens. Then
+# `up`, a ReLU and `down` treat each token by itself. How many values does that make?
+#
+# | step of a block | values for each token |
+# |---|---|
+# | two norms, which rescale the values | $2h$ |
+# | `query`, `key`, `value` | $3h$ |
+# | attention | $h$ |
+# | `output`, and addition of the block's input | $h$ |
+# | `up`, and then a ReLU | $4h + 4h$ |
+# | `down`, and addition again | $h$, the next block's input |
+
+# %% [markdown]
+# So for each token a block has an input of $h$ values, and an inside of $15h$, or in Llama's
+# slightly different blocks nearly $16h$. Each device, a GPU with 80 GB, gets one sequence of
+# 8,192 tokens, and we use Adam, mixed precision and recomputation.
 #
 # **Question.** With which stages of ZeRO does the network fit on 8 devices, and with which
 # on 64?
@@ -245,13 +227,13 @@ text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# On 8 devices the network fits at no stage, and on 64 only at stage 3. At the other stages
-# every device holds all weights, which alone take 141 GB.
+# On 8 devices the network fits at no stage, and on 64 only at stage 3, because at the other
+# stages every device holds all weights, which alone take 141 GB.
 
 # %% [markdown]
-# Can you trust such a budget? We train a small transformer in float32, which predicts each
-# word of a Reuters newswire from the words before it, and compare your budget with the plan
-# of the compiler, [XLA](https://openxla.org/xla).
+# Can you trust such a budget? For a small transformer in float32, which predicts the next
+# word of a Reuters newswire, we compare it with the plan of the compiler,
+# [XLA](https://openxla.org/xla).
 
 # %%
 from helpers.data.reuters import reuters
@@ -304,38 +286,35 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# Each of the 7 billion parameters needs 16 bytes, in either precision. Mixed precision saves
-# time, and memory for activations, but it does not make $M$ smaller.
+# Each parameter needs 16 bytes, in either precision. So mixed precision saves time, and
+# memory for activations, but it does not make $M$ smaller.
 #
-# In the small network, only the activations are clearly off, because the compiler plans
-# arrays that we did not count. For example, attention computes a factor for each pair of
-# tokens, though large trainings [need not store
-# them](https://arxiv.org/abs/2205.14135). So leave some room in every budget.
+# Only the activations are clearly off, because the compiler plans arrays that we did not
+# count, such as attention's factor for each pair of tokens, which large trainings [need not
+# store](https://arxiv.org/abs/2205.14135). So leave some room in every budget.
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
 #
-# In Llama, the inside of a block is 16 times as large as its input. Does it have to stay in
-# memory?
+# Does the large inside of a block have to stay in memory?
 #
-# Look at a chain of twelve layers. Backward needs the input of each layer, so a plain step
-# keeps all twelve. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain
-# into *segments*, here three of four layers, and forward keeps only the input of each
-# segment's first layer, a *checkpoint*. When backward reaches a segment, forward runs
-# through it again to get the three other inputs. This is
-# [*recomputation*](../docs/glossary.md), or activation checkpointing.
+# In a chain of twelve layers, backward needs the input of each, so a plain step keeps all
+# twelve. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain into
+# *segments*, here three of four layers, and forward keeps only the input of each segment's
+# first layer, a *checkpoint*. When backward reaches a segment, forward runs through it again
+# to get the three other inputs. This is [*recomputation*](../docs/glossary.md), or activation
+# checkpointing.
 #
-# ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 have been computed again from the kept input of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
+# ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 are computed again from that of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# So the chain never holds more than $3 + 3 = 6$ inputs at the same time, instead of 12. With
-# $n$ layers in $k$ equal segments, it holds at most $k$ checkpoints and $n / k - 1$ other
-# inputs. If each takes $c$ bytes, this *peak* is
+# So the chain never holds more than $3 + 3 = 6$ inputs at a time, instead of 12. With $n$
+# layers in $k$ equal segments, it holds at most $k$ checkpoints and $n / k - 1$ other inputs.
+# If each takes $c$ bytes, this *peak* is
 #
 # $$ A(k) = c \left( k + \frac{n}{k} - 1 \right) \quad\text{bytes.} $$
 #
-# It is lowest where its derivative $c\,(1 - n / k^2)$ is zero, at $k = \sqrt{n}$. So 100
-# equal layers need only 19 inputs at a time.
+# It is lowest where its derivative $c\,(1 - n / k^2)$ is zero, at $k = \sqrt{n}$.
 
 # %% [markdown]
 # ### Exercise 11.2: segments
@@ -408,8 +387,9 @@ def segments(activation_bytes, budget):
 segments = check("11.2", segments)
 
 # %% [markdown]
-# [VGG-16](https://arxiv.org/abs/1409.1556) has 16 very unequal layers. The formula would
-# cut it into $\sqrt{16} = 4$ equal segments. Does your search find something better?
+# The formula would cut the 16 very unequal layers of
+# [VGG-16](https://arxiv.org/abs/1409.1556) into $\sqrt{16} = 4$ equal segments. Does your
+# search find something better?
 #
 # **Question.** Which layer of the list below should not begin a segment?
 
@@ -429,7 +409,7 @@ for megabytes in (40, 26, 20, 18):
 
 # %% [markdown]
 # Layer 1 has the largest input, so it should not begin a segment. With cuts before layers 2
-# and 4, the peak falls from 36.5 to 18.3 MB, while four equal segments need 26.7 MB.
+# and 4, the peak falls from 36.5 to 18.3 MB, far below the 26.7 MB of equal segments.
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) 64 equal dense
@@ -444,8 +424,8 @@ session.show_source(recompute.training_step)
 
 # %% [markdown]
 # And the time? Backward takes twice as long as forward, because it computes two gradients,
-# for the weights and for the input. So a plain step takes as long as three forward passes,
-# and recomputation adds at most a fourth: $4/3$ times as long.
+# for the weights and for the input. So a plain step takes as long as three forward passes.
+# Recomputation adds at most one more, so a step takes at most $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -491,14 +471,17 @@ if recomputed:
 
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
-# segment, the compiled loop also holds a copy of the weights and their gradient.
+# segment, the compiled loop also holds a copy of the weights and their gradient, which makes
+# long segments dearer. With 32 short ones, the share comes out lower than by the formula,
+# because the plain step, by which we divide, holds more than inputs, too. Still, the best of
+# our stored run is $\sqrt{64} = 8$ segments: a third of the memory for a quarter more time.
 
 # %% [markdown]
 # ## 3. Share the optimizer
 #
-# In a [data parallel](../docs/glossary.md) step, every [worker](../docs/glossary.md) keeps
-# all of Adam's state, and they all compute the same update from it. Can each of four
-# workers keep only a quarter of the state, without changing a single bit of the result?
+# In a data parallel step, every [worker](../docs/glossary.md) keeps all of Adam's state, and
+# computes the same update from it. Can each of four workers keep only a quarter, without
+# changing a single bit of the result?
 
 # %%
 from helpers.lab_11.sharding import sharded_training, zero, zero_figures
@@ -506,15 +489,15 @@ from helpers.lab_11.sharding import sharded_training, zero, zero_figures
 session.show_source(zero.adam)
 
 # %% [markdown]
-# Adam updates each weight on its own. So a worker that updates only the first quarter of
-# the weights needs only the first quarter of the state and of the mean gradient.
+# Adam updates each weight on its own. So a worker that updates only a quarter of the weights
+# needs only a quarter of the state and of the mean gradient.
 #
 # The ring of [lab 09](09_many_machines.ipynb) has two phases. After
 # [reduce-scatter](../docs/glossary.md), each worker has the finished sum of one chunk of the
-# gradient. Then [all-gather](../docs/glossary.md) passes these sums round. We put the update
-# between the two, so that new weights are passed round instead. This is stage 1 of ZeRO.
+# gradient, and [all-gather](../docs/glossary.md) passes these sums round. If we put the update
+# between the two, new weights are passed round instead. This is stage 1 of ZeRO.
 #
-# ![Four workers before and after they share the optimizer. Before, each holds all of Adam's state and updates all weights after an all-reduce. After, each holds a quarter of the state, and updates that quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
+# ![Before they share the optimizer, each of four workers holds all of Adam's state and updates all weights after an all-reduce. Afterwards, each holds and updates a quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 
 # %% [markdown]
 # ### Exercise 11.3: the sharded step
@@ -590,13 +573,13 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Processes that talk over TCP now make five steps in two ways. *ZeRO-1* is your function,
-# with Adam as its `update`. *Data parallel* uses your function as a plain all-reduce (its
-# `update` returns the mean gradient), after which each worker updates all weights.
+# Processes that talk over TCP now make five steps in two ways: *ZeRO-1* is your function
+# with Adam as its `update`, and *data parallel* a plain all-reduce, after which each worker
+# updates all weights.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
-# and how many MB of Adam's state does it keep? And after five steps, what is the largest
-# difference of a weight between the two trainings, or between two workers?
+# and how many MB of Adam's state does it keep? And what is in the end the largest difference
+# of a weight between the two trainings, or between two workers?
 
 # %%
 print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
@@ -636,14 +619,15 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 # %% [markdown]
 # If the difference is 0, **all weights agree to the last bit**: both trainings added the
 # same numbers in the same order. Each worker keeps a quarter of the state, and sends not
-# one byte more.
+# one byte more. The step is even faster, 44 instead of 77 ms in our stored run, because a
+# worker updates only a quarter of the weights.
 #
 # ### Share the weights, too
 #
-# - **ZeRO-2** also splits the gradients. As soon as backward has computed the gradient of a
-#   layer, reduce-scatter adds it up, and each worker keeps only its part of the sum.
+# - **ZeRO-2** also splits the gradients. As soon as backward has computed that of a layer,
+#   reduce-scatter leaves each worker only its part of the sum.
 # - **ZeRO-3** also splits the weights. All-gather collects those of a layer before its
-#   forward, and again before its backward. PyTorch's FSDP works like this ([Zhao et al.
+#   forward, and again before its backward, as in PyTorch's FSDP ([Zhao et al.
 #   2023](https://arxiv.org/abs/2304.11277)).
 #
 # **Predict:** How many MB does each worker send in a step of ZeRO-2, and of ZeRO-3? Count
@@ -680,9 +664,9 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# Why does ZeRO-3 send half as much again? One pass over all weights, whether reduce-scatter
-# or all-gather, sends $s = 4\,P\,(N - 1) / N$ bytes from each of $N$ workers. ZeRO-3 needs
-# three passes, because it collects the weights twice:
+# Why does ZeRO-3 send half as much again? Each reduce-scatter or all-gather of all weights
+# sends $s = 4\,P\,(N - 1) / N$ bytes from each of $N$ workers. ZeRO-3 needs three of them,
+# because it collects the weights twice:
 #
 # | | weights | gradients | Adam's state | sent in a step |
 # |---|---|---|---|---|
@@ -691,31 +675,30 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # | ZeRO-2 | $4\,P$ | $4\,P / N$ | $8\,P / N$ | $2\,s$ |
 # | ZeRO-3 | $4\,P / N$ | $4\,P / N$ | $8\,P / N$ | $3\,s$ |
 #
-# Both ZeRO-2 and ZeRO-3 cut each layer into chunks of its own. So they add the gradients in
-# another order, and their weights may differ a little. (This is a good place for a pause.)
+# (ZeRO-2 and ZeRO-3 add the gradients in another order, so their weights may differ a
+# little.) The processes grow less with each stage, too: in our stored run by 13, 7, 6 and 3
+# MB. And of the three splits, only the last costs messages.
 
 # %% [markdown]
 # ## 4. Share each layer
 #
 # ZeRO-3 only *stores* the weights in parts: to compute a layer, every worker still collects
-# all of them. With [*tensor parallelism*](../docs/glossary.md), a device needs only its own
-# part.
+# all weights of this layer. With [*tensor parallelism*](../docs/glossary.md), a device needs
+# only its own part.
 #
-# Take a dense layer with four inputs and four outputs, and two devices. Its matrix can be
-# split in two ways:
+# Two devices can split a dense layer with four inputs and four outputs in two ways:
 #
-# - **By columns.** A device with two columns needs all four inputs, and computes two of the
-#   outputs completely.
+# - **By columns.** A device with two columns of the matrix needs all four inputs, and computes
+#   two of the outputs completely.
 # - **By rows.** A device with two rows needs only two of the inputs, but computes only a
-#   *partial sum* of each output. An [all-reduce](../docs/glossary.md) has to add up the
-#   partial sums.
+#   *partial sum* of each output, and an [all-reduce](../docs/glossary.md) has to add them up.
 
 # %% [markdown]
-# The second half of a block is `up`, a ReLU, and `down`. The ReLU needs complete values: the
-# partial sums 3 and -2 add up to 1, but after a ReLU on each device they would add up to 3.
+# Between `up` and `down`, the ReLU needs complete values: the partial sums 3 and -2 add up
+# to 1, but after a ReLU on each device they would add up to 3.
 #
 # In attention, several independent *heads* each use columns of their own of `query`, `key`
-# and `value`. Then `output` combines the heads.
+# and `value`, before `output` combines them.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
@@ -723,8 +706,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # %% [markdown]
 # As in [lab 07](07_tpu_cores.ipynb), a compiler inserts the messages. Our eight devices
 # form a grid, the [mesh](../docs/glossary.md): two along the axis `data`, and four along
-# `model`. Keras only has to know along which of these axes each weight is split
-# ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
+# `model`. Keras only has to know, for each axis of a weight, over which axis of the mesh it
+# is split, if any ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
 # [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)).
 
 # %% [markdown]
@@ -792,8 +775,8 @@ layout = check("11.4", layout)
 
 # %% [markdown]
 # [JAX](https://docs.jax.dev/en/latest/sharded-computation.html) treats your processor as
-# eight devices. A small transformer trains twice: once with your layout on the `2 x 4`
-# mesh, and once as `data parallel`, where every device has all weights.
+# eight devices. A small transformer trains twice: with your layout on the `2 x 4` mesh, and
+# `data parallel`, with all weights on every device.
 
 # %%
 from helpers.lab_11.memory import transformer
@@ -863,21 +846,23 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# A device holds a quarter of each split weight, and all other weights in full. Each half of
-# a block, split by columns and then by rows, needs one all-reduce in forward and one in
-# backward, as in [Megatron-LM](https://arxiv.org/abs/1909.08053):
+# A device holds a quarter of each split weight, and all others in full. Each half of a
+# block, split by columns and then by rows, needs one all-reduce in forward and one in
+# backward, as in [Megatron-LM](https://arxiv.org/abs/1909.08053). That makes eight for two
+# blocks, and the ninth of the step adds up the gradients along `data`:
 #
-# ![Two devices hold the same input x. Each has half of the columns of the first matrix and computes half of the hidden values. It multiplies them by its half of the rows of the second matrix. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
+# ![Two devices hold the same input x. Each has half of the columns of the first matrix, and half of the rows of the second. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 
 # %% [markdown]
 # ### Why does tensor parallelism stay inside one machine?
 #
 # [LLaMA-65B](https://arxiv.org/abs/2302.13971) has $h = 8192$, and each of its 80 blocks
 # needs four all-reduces of activations. How long do they take in a ring of eight
-# [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs, for one sequence of 2,048
-# tokens with two bytes for each value? Inside a machine, NVLink sends 450 GB/s in each
-# direction. Between machines, a GPU may have 400 Gbit/s. We compare the messages with the
-# time to compute 6 operations for each weight and token, at 40% of the peak.
+# [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs, for a sequence of 2,048
+# tokens with 2-byte values? Inside a machine, NVLink sends 450 GB/s in each
+# direction. Between machines, a GPU may have 400 Gbit/s, which are 50 GB/s. We compare the
+# messages with the time to compute 6 operations for each weight and token, at 40% of the
+# peak.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -889,10 +874,10 @@ computing_ms = 1e3 * 6 * 65.2e9 * 2048 / (8 * 0.4 * 989e12)  # 989e12 operations
 print(f"The computation of a sequence takes {computing_ms:.0f} ms")
 
 # %% [markdown]
-# Between machines, the messages alone would take longer than the computation, and they are
-# hard to hide, because each layer waits for the sum of the previous one. The gradients
-# along `data`, in contrast, travel during backward, so they can use the slower network
-# ([lab 10](10_more_machines.ipynb)).
+# Between machines, the messages would take 376 ms, and the computation only 253 ms. Nor can
+# they hide behind it, because each layer waits for the sum of the previous one. The gradients
+# along `data`, in contrast, travel during backward, so the slower network is good enough for
+# them ([lab 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
@@ -904,35 +889,35 @@ print(f"The computation of a sequence takes {computing_ms:.0f} ms")
 #
 # If the whole batch passed through at once, only one stage would work at a time. So it is
 # cut into $m$ [*micro-batches*](../docs/glossary.md), which follow each other through the
-# stages, and whose gradients are added up before the update.
+# stages. Their gradients are added up before the update.
 
 # %%
 from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedule
 
 # %% [markdown]
-# ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long, and have the same idle time.](../helpers/lab_11/diagrams/pipeline.svg)
+# ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long.](../helpers/lab_11/diagrams/pipeline.svg)
 #
 # Where the figure is blank, a stage is idle. How large is this
-# [*bubble*](../docs/glossary.md)? Let a forward and a backward of one micro-batch together
-# take one unit of time. In the figure, the last stage works for four units. It also waits
-# for two: the first micro-batch has to come through the two stages before it, and in the
-# end the last gradient has to go back through them. So it is idle for 2 of 6 units.
+# [*bubble*](../docs/glossary.md)? Let a forward of a micro-batch take 1 unit of time, and a
+# backward 2. In the figure, the last stage works for $4 \cdot 3 = 12$ units, and waits for 6:
+# at the start for two forwards on the stages before it, and at the end for their two
+# backwards. So it is idle for a third of the time.
 #
-# In general, a stage works for $m$ units and waits for $p - 1$. All stages have the same
-# work, so each is idle for the share
+# In general, every stage works for $3 m$ units and waits for $3 (p - 1)$, so it is idle for
+# the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
 # %% [markdown]
-# The two orders in the figure differ in memory, because a stage keeps the activations of a
-# micro-batch until the end of its backward.
+# The two orders differ in memory, because a stage keeps the activations of a micro-batch
+# until the end of its backward.
 #
-# - In the order of **GPipe** ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a
-#   stage does all forwards first, so it holds all $m$ micro-batches.
-# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" ([Narayanan et al.
-#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it can.
-#   Stage $s$, counted from 0, holds at most $p - s$ micro-batches. When it holds that many,
-#   it does a backward before the next forward.
+# - In **GPipe**'s order ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a stage does
+#   all forwards first, so it holds all $m$ micro-batches.
+# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (described in [Narayanan
+#   et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
+#   can. Stage $s$, counted from 0, holds at most $p - s$ micro-batches: with that many, it
+#   does a backward before the next forward.
 
 # %% [markdown]
 # ### Exercise 11.5: order
@@ -990,8 +975,8 @@ def order(stage, stages, micro_batches):
 order = check("11.5", order)
 
 # %% [markdown]
-# Four processes, one for each stage, now work in your order. They sleep for 8 ms in a
-# forward and 16 ms in a backward.
+# Four processes, one for each stage, now work in your order, and sleep for 8 ms in a forward
+# and 16 ms in a backward.
 #
 # **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
 # stages idle, as a number from 0 to 1?
@@ -1039,8 +1024,9 @@ text = f"GPipe's step ends after {ends['GPipe']:.1f} ms, yours after {ends['your
 show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption())
 
 # %% [markdown]
-# Your shares may lie a little above the formula, because messages take time, too. And with
-# 16 micro-batches, both orders take equally long, but yours holds fewer.
+# Your shares may lie a little above the formula, because messages take time, too. With 16
+# micro-batches, both orders take equally long, but yours holds at most 4 of them, and
+# GPipe's all 16.
 #
 # **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
 # of them?
@@ -1048,28 +1034,26 @@ show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption()
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Each needs at least one sequence, and a batch can be too large to save steps ([lab
-# 03](03_time_to_accuracy.ipynb)). Small micro-batches also use a device badly.
+# Each needs at least one sequence, and beyond some size a larger batch no longer saves steps
+# ([lab 03](03_time_to_accuracy.ipynb)). Small micro-batches also use a device badly.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this. How long do they take, and which combination is best?
+# Real trainings combine all of this.
 #
 # ### How long does it take?
 #
-# In forward, nearly each of the $P$ weights takes part in one multiplication and one
+# In forward, nearly every one of the $P$ weights takes part in one multiplication and one
 # addition for each token. Backward takes twice as many, which makes 6 operations for each
-# weight and token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). If $N$ devices
-# always computed at their peak of $R$ operations per second, they would need
-# $6 P D / (N R)$ seconds for $D$ tokens.
+# weight and token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). At their peak of
+# $R$ operations per second, $N$ devices would need $6 P D / (N R)$ seconds for $D$ tokens.
 
 # %% [markdown]
 # But bubbles, messages, recomputation and pauses cost time. The share of the peak that
-# remains after all of them is the [MFU](../docs/glossary.md) (model FLOPs utilization), so a
-# training takes
+# remains is the [MFU](../docs/glossary.md) (model FLOPs utilization), so a training takes
 #
 # $$ T = \frac{6\, P D}{N \cdot \text{MFU} \cdot R} \quad\text{seconds.} $$
 #
@@ -1082,9 +1066,9 @@ from helpers.lab_11.plans import plan_figures, planner
 from helpers.lab_11.plans import published_trainings as published
 
 # %% [markdown]
-# **Predict:** LLaMA with 65.2 billion parameters, published in 2023, was trained on 1.4
-# trillion tokens with 2,048 A100 GPUs of 80 GB. Their peak is $312 \cdot 10^{12}$
-# operations per second. How many days did that take?
+# **Predict:** LLaMA with 65.2 billion parameters was trained on 1.4 trillion tokens with
+# 2,048 A100 GPUs, whose peak is $312 \cdot 10^{12}$ operations per second. How many days did
+# that take?
 
 # %%
 my_days_guess = None  # change this to a number of days
@@ -1108,34 +1092,34 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days mean an
 # MFU of 0.47, more than in any of the four older trainings.
 #
-# But the hits prove little, because the ranges are wide. Besides, we chose this range only
-# after a first one, from three other trainings, had missed all seven. So it still has to be
-# tested on trainings that are not in our list.
+# But the hits prove little, because the ranges are wide, and because we chose this range only
+# after a first one, from three other trainings, had missed all seven. So the range still
+# needs a test on other trainings.
 
 # %% [markdown]
 # ### Which combination is best?
 #
 # The $N = d \cdot p \cdot t$ devices form $d$ groups, each of which trains the whole
-# network on its own part of the data. A group is a pipeline of $p$ stages, and each stage
-# consists of $t$ devices in one machine, which use tensor parallelism.
+# network on its own part of the data. A group is a pipeline of $p$ stages, each of $t$
+# devices in one machine, which use tensor parallelism.
 #
-# A *planner* tries all combinations of $d$, $p$ and $t$, with and without recomputation,
-# and with all stages of ZeRO (in a pipeline, only 0 and 1). First it asks whether a plan
-# fits:
+# A *planner* tries all $d$, $p$ and $t$, with and without recomputation, and with all stages
+# of ZeRO (in a pipeline, only 0 and 1). First it asks whether a plan fits. Its factor 34
+# counts the bytes of the $15h + h$ values of section 1, 2 for each, and 2 more for dropout
+# ([Korthikanti et al. 2022](https://arxiv.org/abs/2205.05198)):
 
 # %%
 session.show_source(planner.memory_of)
 
 # %% [markdown]
-# Then it compares the times. For each plan it adds up the computing, the bubble, and the
-# messages that no computation hides. It ignores latencies, and *assumes* that a device
-# reaches half of its peak while it computes. An MFU already contains all of these costs, so
-# the sums only compare the plans: the plan that would be fastest on a perfect network gets
-# the range of the MFU from above, and all others take longer in proportion.
+# Then it adds up the time of each plan: the computing (*assumed* to reach half of the peak),
+# the bubble, and the messages that no computation hides. As an MFU already contains all of
+# these costs, we use the sums only to compare plans. The plan that would be fastest if
+# messages between machines took no time gets the days of the MFU range. A plan whose sum is
+# 10% larger gets 10% more days.
 #
 # **Question.** With 64 H100 GPUs, would you train a network of 70 billion parameters with
 # tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower link?
-# Try other numbers in the next cell.
 
 # %%
 my_plan = {
@@ -1153,14 +1137,15 @@ for slower_gbit in (25, 5):
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
 
 # %% [markdown]
-# The best plans split the network in several ways, and keep the splits that send most on the
-# fastest links. With a slower link, the planner gives up ZeRO 3, which sends all weights
-# again for each micro-batch. It chooses a pipeline, whose stages send only activations and
-# their gradients.
+# Read the first plan aloud: 16 groups of four GPUs, which share each layer over NVLink, while
+# ZeRO 3 splits the weights between the groups. All four best plans use tensor parallelism
+# over 4 devices, so the split that sends most stays inside a machine. With a slower link, the
+# longest pipeline wins, because it sends only activations and their gradients, while ZeRO 3
+# sends all weights again for each micro-batch.
 #
 # All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The best
-# four differ by less than 1%, while the MFU is uncertain by a factor of two. So first
-# measure the MFU on a few GPUs.
+# four differ by less than 1%, while the MFU is uncertain by a factor of two. So before you
+# argue about plans, measure the MFU on a few GPUs.
 
 # %% [markdown]
 # ## Quiz
@@ -1186,12 +1171,11 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# How do people train a network that does not fit? They count first. Then they save memory on
+# How do people train a network that does not fit? They count first, and then save memory on
 # each kind of value, at a price:
 #
 # - Recomputation adds at most one more forward pass to each step.
-# - A sharded optimizer sends no extra bytes, because the update fits between the two phases
-#   of the ring. Sharded weights send half as many bytes again.
+# - A sharded optimizer sends no extra bytes, and sharded weights send half as many again.
 # - Tensor parallelism needs a fast link, and a pipeline needs many micro-batches.
 
 # %% [markdown]
@@ -1220,10 +1204,8 @@ from helpers.lab_11.pipelines import pipeline_explorer
 pipeline_explorer.explore(order, session.caption())
 
 # %% [markdown]
-# In a terminal, `labs plan --model llama-3-70b --devices 64 --memory 80GB` prints a plan with
-# its cost. In TensorFlow,
+# In TensorFlow,
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
 # recomputes a block ([our measurement](../docs/measurements.md#recomputation-in-tensorflow)).
 #
-# To read on: besides the papers above, [Korthikanti et al., "Reducing Activation
-# Recomputation in Large Transformer Models" (2022)](https://arxiv.org/abs/2205.05198).
+# To read on: Korthikanti et al., cited in section 6.
