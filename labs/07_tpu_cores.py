@@ -11,8 +11,9 @@
 #
 # A notebook reports that eight cores of a TPU trained a small network for 50 epochs in
 # 269 seconds, tests included. This lab rebuilds that training. At the pace of our stored
-# run, two cores of an ordinary processor make as many steps in 103 seconds. So chips that
-# were made to multiply matrices lost to a processor made for everything. What held them up?
+# run, two cores of an ordinary processor make as many steps, without tests, in 103 seconds.
+# So chips made to multiply matrices lost to a processor made for everything. What held them
+# up?
 #
 # The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
 # gets images of its own, and in every step all cores agree on the next weights. What has
@@ -128,7 +129,7 @@ if global_batch > lab.train_images:
 # %% [markdown]
 # ### The training that we rebuild
 #
-# The training comes from [the MNIST example of
+# It comes from [the MNIST example of
 # PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
 # but our images are those of Fashion-MNIST ([Xiao et al.
 # 2017](https://arxiv.org/abs/1708.07747)). As in the example, a pixel $x$ (0 to 1)
@@ -244,8 +245,7 @@ print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
 # A [*distributed value*](../docs/glossary.md) holds one batch for each core. To make it, the
-# strategy calls `of_one_core` once for each core, with a `context` that says which core this
-# is.
+# strategy calls `of_one_core` for each core, with a `context` that says which core it is.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -634,11 +634,11 @@ print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images
 # Without a TPU, your one processor did the work of all eight cores in this time. And the
 # chips?
 #
-# 1. Arithmetic did not hold them up: it fills at most about 2 of the 93 ms.
-# 2. Calls explain little: ours cost 5 to 7 ms (by the three gains), and even five times as
-#    much for every step would leave more than half of the 93 ms.
-# 3. So the chips mostly waited for work outside the step: for images to be read and prepared,
-#    for tests, for compiling, and perhaps for the start-up.
+# 1. Arithmetic fills at most about 2 of the 93 ms.
+# 2. Calls cost us 5 to 7 ms each (by the three gains). Even if the notebook made one for each
+#    step, on a host five times as slow, they would explain no more than 35 ms.
+# 3. For the remaining 55 to 90 ms, the chips probably waited for work around the step: for
+#    images to be read and prepared, tests, compiling, and perhaps the start-up.
 #
 # How long each of these took, only a profile could tell ([lab 08](08_faster.ipynb)).
 #
@@ -893,8 +893,8 @@ session.finish()
 # on one device, and how would you pay for it in each step? What in this list would differ
 # on a real TPU?
 #
-# Write three to six sentences in the cell below, with numbers from
-# your run. No check reads them, but your instructor may.
+# Write three to six sentences in the cell below, with numbers from your run. No check reads
+# them, but your instructor may.
 
 # %% [markdown] name="7.figure" points=2
 # **7.figure, your answer:**
@@ -947,9 +947,9 @@ for message in sharded["messages"]:
           f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# Each device fetches the other seven eighths with all-gathers. It needs the sum of the gradients only for its eighth, but on a CPU, XLA sends
-# whole gradients. A cheaper message, [*reduce-scatter*](../docs/glossary.md), comes in
-# [lab 09](09_many_machines.ipynb).
+# Each device fetches the other seven eighths with all-gathers. It needs the sum of the
+# gradients only for its eighth, but on a CPU, XLA sends whole gradients. A cheaper message,
+# [*reduce-scatter*](../docs/glossary.md), comes in [lab 09](09_many_machines.ipynb).
 #
 # Both ways to cut weights come back in [lab 11](11_does_not_fit.ipynb): 2 x 4 as
 # [*tensor parallelism*](../docs/glossary.md)

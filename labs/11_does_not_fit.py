@@ -573,9 +573,9 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Processes that talk over TCP now make five steps in two ways: *ZeRO-1* is your function
-# with Adam as its `update`, and *data parallel* a plain all-reduce, after which each worker
-# updates all weights.
+# Processes that talk over TCP make five steps in two ways: *ZeRO-1* is your function with Adam
+# as its `update`, and *data parallel* a plain all-reduce, after which each worker updates all
+# weights.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
 # and how many MB of Adam's state does it keep? And what is in the end the largest difference
@@ -876,8 +876,8 @@ print(f"The computation of a sequence takes {computing_ms:.0f} ms")
 # %% [markdown]
 # Between machines, the messages would take 376 ms, and the computation only 253 ms. Nor can
 # they hide behind it, because each layer waits for the sum of the previous one. The gradients
-# along `data`, in contrast, travel during backward, so the slower network is good enough for
-# them ([lab 10](10_more_machines.ipynb)).
+# along `data` travel during backward, so for them the slower network is good enough ([lab
+# 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
@@ -914,8 +914,8 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 #
 # - In **GPipe**'s order ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a stage does
 #   all forwards first, so it holds all $m$ micro-batches.
-# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (described in [Narayanan
-#   et al. 2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
+# - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (see [Narayanan et al.
+#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
 #   can. Stage $s$, counted from 0, holds at most $p - s$ micro-batches: with that many, it
 #   does a backward before the next forward.
 
@@ -975,8 +975,8 @@ def order(stage, stages, micro_batches):
 order = check("11.5", order)
 
 # %% [markdown]
-# Four processes, one for each stage, now work in your order, and sleep for 8 ms in a forward
-# and 16 ms in a backward.
+# Four processes, one for each stage, work in your order, and sleep for 8 ms in a forward and
+# 16 ms in a backward.
 #
 # **Predict:** With 4 stages and 1, 4 and 16 micro-batches, what share of the time are the
 # stages idle, as a number from 0 to 1?
