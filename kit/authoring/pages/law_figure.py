@@ -126,7 +126,6 @@ def _key(points, device, race):
 
 def _in_words(points, device, known, unseen, law, race):
     """The alternative text, and a paragraph about each half."""
-    off = [abs(law(size) / points[size] - 1) for size in unseen]
     seen = f"{known[0]} to {known[-1]:,}"
     *most_sizes, last = (f"{size:,}" for size in sorted(race.seconds))
     alternative = (
@@ -134,30 +133,33 @@ def _in_words(points, device, known, unseen, law, race):
         f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
         f"two laws, and {len(race.best_seconds)} runs with the best size by these laws."
     )
-    runs, control_runs = race.best_seconds, race.control_seconds
-    taken, of_control = median(runs), median(control_runs)
-    forecast = race.by_laws(race.best)
-    late = f"{abs(taken / forecast - 1):.0%} {'longer' if taken > forecast else 'shorter'}"
+    taken, forecast = median(race.best_seconds), race.by_laws(race.best)
+    late = f"{abs(taken / forecast - 1):.0%} {'more' if taken > forecast else 'less'}"
     says = (
         f"{_answer(race)}\n"
-        f"*Left:* fitted to batches of {seen} images, the law of lab 02 forecast the speed "
-        f"of {len(unseen)} larger sizes, up to {unseen[-1]:,}. Its forecasts were "
-        f"typically off by {100 * median(off):.0f}%, and at worst by "
-        f"{100 * max(off):.0f}%.\n"
-        f"*Right:* fitted to a race between batches of {', '.join(most_sizes)} and {last} "
-        f"images, the two laws of lab 03 forecast that {race.best:,} images reach accuracy "
-        f"{race.target:g} first, after {forecast:.2f} s. In {len(runs)} runs, this size "
-        f"took {taken:.2f} s (the median), which is {late}. (Both on {device}.)\n"
-        "<details><summary>Was the forecast size really faster than those of the race?"
-        "</summary>\n"
-        f"The winner of the race, {race.control:,} images, ran again in turn with the "
-        f"{race.best:,} images of the forecast. It took {of_control:.2f} s "
-        f"({min(control_runs):.2f} to {max(control_runs):.2f}), and the forecast size "
-        f"{taken:.2f} s ({min(runs):.2f} to {max(runs):.2f}). "
-        f"{_compared(runs, control_runs)}\n"
-        "</details>"
+        f"*Left:* a law with two numbers, fitted to batches of {seen} images, forecast the "
+        f"speed of {len(unseen)} larger sizes, up to {unseen[-1]:,}. "
+        f"{_off([law(size) / points[size] - 1 for size in unseen])}\n"
+        f"*Right:* batches of {', '.join(most_sizes)} and {last} images raced to accuracy "
+        f"{race.target:g}. Two laws, fitted to that race, forecast the best batch size, "
+        f"{race.best:,} images, and its time, {forecast:.2f} s. In "
+        f"{len(race.best_seconds)} runs, it took {taken:.2f} s (the median), {late}. {_compared(race)}(Both on "
+        f"{device}.)"
     )
     return alternative, says
+
+
+def _off(errors):
+    """How far the forecasts of the speed were off, and to which side."""
+    off = [abs(error) for error in errors]
+    typical, worst = f"{median(off):.0%}", f"{max(off):.0%}"
+    size = f"typically by {typical}, and at worst by {worst}"
+    if typical == worst:
+        size = f"by about {worst}"
+    side = "off"
+    if min(off) >= 0.005 and (max(errors) < 0 or min(errors) > 0):
+        side = f"all too {'low' if max(errors) < 0 else 'high'},"
+    return f"Its forecasts were {side} {size}."
 
 
 def _answer(race):
@@ -171,24 +173,46 @@ def _answer(race):
     if any(in_proportion):
         verdict = "Yes, here" if all(in_proportion) else "Only sometimes"
     changes = [
-        f"{factor:.2f} from {a:,} to {b:,}{' images in a batch' * (not i)}"
-        for i, (factor, (a, b)) in enumerate(zip(factors, pairs, strict=True))
+        f"from {a:,} to {b:,} it {'fell' if factor <= 1 else 'rose'} to {factor:.0%}"
+        for factor, (a, b) in zip(factors, pairs, strict=True)
     ]
+    (a, b), first = pairs[0], factors[0]
+    changes[0] = (
+        f"From {a:,} to {b:,} images in a batch, the time to the target "
+        f"{'fell' if first <= 1 else 'rose'} to {first:.0%} (in proportion, it would be "
+        f"{a / b:.0%})"
+    )
     *most, last = changes
-    listed = f"{', of '.join(most)}, and of {last}" if most else last
+    listed = f"{', '.join(most)}, and {last}" if most else last
     return (
         "Would batches twice as large train your network in half the time? "
-        f"**{verdict}:** the time to the target changed by a factor of {listed}."
+        f"**{verdict}.** {listed}."
     )
 
 
-def _compared(runs, control_runs):
-    """Whether one size was faster: it was not shown if the two have similar runs."""
+def _compared(race):
+    """Whether the race's winner was slower: not shown if the two have similar runs."""
+    runs, control_runs = race.best_seconds, race.control_seconds
+    if race.control == race.best:
+        return "This size had also won the race. "
+    took = (
+        f"The winner of the race, {race.control:,} images, ran again in alternation with "
+        f"it, and took {median(control_runs):.2f} s"
+    )
     if max(runs) < min(control_runs):
-        return "So the laws found a faster size."
+        return f"{took} or, in its best run, {min(control_runs):.2f} s, so it was slower. "
     if min(runs) > max(control_runs):
-        return "So the winner of the race remains the fastest size."
-    return "The two ranges overlap, so these runs do not show which size is faster."
+        return f"{took}, so it remains the fastest size. "
+    apart = abs(race.by_laws(race.control) / race.by_laws(race.best) - 1)
+    return (
+        f"{took}. By the laws, the two differ by {apart:.0%}, which is too little to show "
+        f"in these runs ({_span(runs)} and {_span(control_runs)}): the forecast finds a good "
+        "size, and perhaps not the best. "
+    )
+
+
+def _span(runs):
+    return f"{min(runs):.2f} to {max(runs):.2f} s"
 
 
 def _stored_card(number):
