@@ -49,14 +49,14 @@ def board_section(folder: Path) -> str:
         f'srcset="{folder.name}/board-dark.png">\n'
         f'<img alt="{ALTERNATIVE.format(len(board["entries"]))}" '
         f'src="{folder.name}/board.png">\n</picture>',
-        ON_TOP,
+        f"{ON_TOP} {COLUMNS}",
     ]
     for group in board["boards"]:
         entries = [one for one in board["entries"] if one["number"] in group]
         entries.sort(key=lambda one: group.index(one["number"]))
         row = _row(files, _holder(entries))
         parts += [f"**{_name(entries[0])}**", HEAD + "".join(map(row, entries))]
-    parts += [COLUMNS, _machines(board["entries"])]
+    parts.append(_machines(board["entries"]))
     parts += map(_again, board["verifications"][:1])
     return "\n\n".join(part.strip() for part in parts) + "\n"
 

@@ -143,8 +143,8 @@ def _in_words(points, device, known, unseen, law, race):
         f"*Right:* batches of {', '.join(most_sizes)} and {last} images raced to accuracy "
         f"{race.target:g}. Two laws, fitted to that race, forecast the best batch size, "
         f"{race.best:,} images, and its time, {forecast:.2f} s. In "
-        f"{len(race.best_seconds)} runs, it took {taken:.2f} s (the median), {late}. {_compared(race)}(Both on "
-        f"{device}.)"
+        f"{len(race.best_seconds)} runs, it took {taken:.2f} s (the median), "
+        f"{late}. {_compared(race)}(Both on {device}.)"
     )
     return alternative, says
 
@@ -206,8 +206,8 @@ def _compared(race):
     apart = abs(race.by_laws(race.control) / race.by_laws(race.best) - 1)
     return (
         f"{took}. By the laws, the two differ by {apart:.0%}, which is too little to show "
-        f"in these runs ({_span(runs)} and {_span(control_runs)}): the forecast finds a good "
-        "size, and perhaps not the best. "
+        f"in these runs ({_span(runs)} and {_span(control_runs)}): the forecast finds a "
+        "good size, and perhaps not the best. "
     )
 
 
