@@ -17,15 +17,10 @@
 # GPU, and build a clock that does not stop before the work is really done. Then you let two
 # devices race on matrices of many sizes.
 #
-# Four words will help you to follow it:
-#
-# - a *core* is a part of a processor that executes instructions, and a CPU has several;
-# - a *thread* is one stream of instructions, for one core to work on;
-# - a *process* is a running program with its own memory, such as your notebook's kernel;
-# - a *launch* is the order to a device to begin a job.
-#
-# The *fast device* is your GPU, and the *slow device* your CPU. Without a GPU, they are the
-# same CPU, with a thread for every core and with a single thread.
+# The *fast device* is your GPU, and the *slow device* your CPU. A CPU has several *cores*,
+# which execute instructions, and each core works on one stream of them, a *thread*. Without
+# a GPU, both devices are your CPU: the fast device uses a thread for every core, and the
+# slow device only one thread.
 
 # %% [markdown]
 # Where the text says *Predict*, replace `None` in the next cell by your guess. You may leave
@@ -129,34 +124,38 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 # multiplied its time by $n^2$. They are slow because in Python every number is an object:
 # for every single pair, Python checks both types and creates new objects. NumPy checks the
 # types once. Then a compiled library multiplies several numbers with each instruction, and
-# it may use all cores.
+# it may use all cores. (In the stored run, two cores explain at most a factor of 2 of the
+# 3,362.)
 #
 # A GPU goes much further: thousands of small units apply the same instruction to different
-# numbers. But before you can measure a GPU, you have to claim one.
+# numbers. But first you have to claim a GPU.
 
 # %% [markdown]
 # ## A GPU on a shared server
 #
-# When TensorFlow first uses a GPU, it reserves nearly *all* of its memory, and then divides
-# this block up itself, so that few unusable gaps remain ([guide to
-# GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until the process
-# ends, so the next person's training stops with an out-of-memory error. Worse, TensorFlow
-# does this to *every* GPU that it sees, even if it uses only one.
-#
-# So look first at who is using which GPU. In a terminal, `nvidia-smi` shows this once, and
-# [`nvitop`](https://github.com/XuehaiPan/nvitop) (`pip install nvitop`) shows it live, with
-# the owner of each process.
+# When TensorFlow first uses a GPU, it reserves nearly *all* of its memory ([guide to
+# GPUs](https://www.tensorflow.org/guide/gpu)). It gives nothing back until its *process*,
+# the running program, ends, so the next person's training stops with an out-of-memory
+# error. Worse, TensorFlow reserves the memory of *every* GPU that it sees, even if it
+# computes on only one. You can prevent this only before TensorFlow starts, which is why the
+# first exercise comes before the race, even on a laptop without a GPU.
 
 # %% [markdown]
-# Then hide the other GPUs from TensorFlow. If you start JupyterLab with
+# <details><summary>Which GPU is free, and how do you hide the others?</summary>
+#
+# In a terminal, `nvidia-smi` shows once who is using which GPU, and
+# [`nvitop`](https://github.com/XuehaiPan/nvitop) shows it live. If you then start
+# JupyterLab with
 #
 #     CUDA_DEVICE_ORDER=PCI_BUS_ID CUDA_VISIBLE_DEVICES=2 jupyter lab
 #
-# TensorFlow sees only the GPU that `nvidia-smi` calls 2, and calls it `GPU:0`. Do not leave
-# out the first variable. Without it, CUDA numbers the GPUs from the fastest to the slowest
-# ([CUDA Programming
+# TensorFlow sees only the GPU that `nvidia-smi` calls 2, and calls it `GPU:0`. Without
+# `CUDA_DEVICE_ORDER`, CUDA numbers the GPUs from the fastest to the slowest ([CUDA
+# Programming
 # Guide](https://docs.nvidia.com/cuda/cuda-programming-guide/05-appendices/environment-variables.html)),
 # and its number 2 may be a GPU that somebody else is using.
+#
+# </details>
 
 # %%
 for kind in ("CPU", "GPU"):
@@ -166,11 +165,10 @@ for kind in ("CPU", "GPU"):
 # %% [markdown]
 # ## Exercise 0.1: claim one GPU
 #
-# You can also make this choice in Python, as long as TensorFlow has not started yet.
-#
 # **Write** `claim_gpu(index=0, memory_growth=True, memory_limit_mib=None)`, which claims
 # one GPU and a share of its memory, and returns a dict that describes the result. You need
-# about twenty lines.
+# about twenty lines, on any machine, because the check simulates machines with several
+# GPUs.
 #
 # **Example:** with two GPUs, `claim_gpu(1)` returns
 #
@@ -179,36 +177,30 @@ for kind in ("CPU", "GPU"):
 # and without any GPU it returns
 # `{"gpu": None, "memory_growth": False, "memory_limit_mib": None}`.
 #
-# Three functions do the work:
+# Three functions in `tf.config` do the work:
 # [`set_visible_devices`](https://www.tensorflow.org/api_docs/python/tf/config/set_visible_devices),
 # [`experimental.set_memory_growth`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/set_memory_growth)
 # and
-# [`set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration),
-# all of them in `tf.config`.
+# [`set_logical_device_configuration`](https://www.tensorflow.org/api_docs/python/tf/config/set_logical_device_configuration).
 
 # %% [markdown]
 # **Rules**
 #
-# | Call | GPUs | Result |
-# |---|---|---|
-# | `claim_gpu(1)` | 2 | only GPU 1 is visible, and its memory grows as needed |
-# | `claim_gpu(1, memory_growth=False, memory_limit_mib=1024)` | 2 | only GPU 1 is visible, and its memory is capped at 1024 MiB |
-# | `claim_gpu(1, memory_growth=False)` | 2 | only GPU 1 is visible, and its memory settings stay as they are |
-# | `claim_gpu(1, memory_limit_mib=1024)` | 2 | `ValueError`: this asks for both, because growth is the default |
-# | `claim_gpu(2)` or `claim_gpu(-1)` | 2 | `ValueError`: no GPU has this `index` |
-# | `claim_gpu(index)`, whatever `index` is | 0 | it prints that you are going on with the CPU |
+# | Call, with two GPUs | Result |
+# |---|---|
+# | `claim_gpu(1)` | only GPU 1 is visible, and its memory grows as needed |
+# | `claim_gpu(1, memory_growth=False, memory_limit_mib=1024)` | the same, but its memory is capped at 1024 MiB |
+# | `claim_gpu(1, memory_growth=False)` | the same, but its memory settings stay as they are |
+# | `claim_gpu(1, memory_limit_mib=1024)` | `ValueError`: this asks for both, because growth is the default |
+# | `claim_gpu(2)` or `claim_gpu(-1)` | `ValueError`: no GPU has this `index` |
 #
+# - Without a GPU, print that you are going on with the CPU, whatever `index` is. (If such a
+#   call asks for both growth and a limit, you may instead raise the `ValueError`.)
 # - The CPU stays visible. Nobody asks for a limit below 1.
 # - Raise a `ValueError` before you change anything.
-# - If there is no GPU and the call asks for both growth and a limit, both the `ValueError`
-#   and the printed line are right.
-# - If TensorFlow has already started, the three `tf.config` functions raise a
-#   `RuntimeError`. Turn it into a `DeviceError` that tells the reader, in one line, to
+# - If TensorFlow has already started, the three functions raise a `RuntimeError`. Turn it
+#   into a `DeviceError`, an error of this course, that tells the reader, in one line, to
 #   restart the kernel.
-#
-# `DeviceError` comes with this course: it is a `RuntimeError` that a notebook shows as a
-# single line. The check simulates machines with several GPUs, so you can solve this
-# exercise on any machine.
 
 # %% name="0.1-claim-gpu" points=2
 # TODO 0.1: make one GPU visible, with memory growth or a limit.
@@ -302,7 +294,7 @@ card.outcome("finished_over_returned", finished / returned)
 # you stop the clock: Python then has to wait until the product is finished.
 
 # %% [markdown]
-# For the race you need an honest clock, which runs until the product is finished.
+# For the race you need such an honest clock.
 #
 # **Write** `time_matmul(device, m, k, n, repeats)`, which times the product of an m x k and
 # a k x n matrix on `device`. It returns the median time in seconds and the speed in
@@ -383,12 +375,12 @@ print(f"GFLOP/s: {flat_gflops:.2f}")
 print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product")
 
 # %% [markdown]
-# In the stored run, on a CPU, the flat product reaches 0.81 of the square product's speed.
-# Is it slow because it writes so many numbers? We tested that on one thread and on two:
-# with a result small enough for the CPU's cache it stayed as slow, but with 400 in place of
-# the 100 it was as fast as the square product. So the cause is the short side. A library
-# works block by block, and the overhead of a block weighs more if each of its numbers takes
-# only 100 multiplications.
+# In the stored run, on a CPU, the flat product reaches 0.67 of the square product's speed.
+# Is it slow because it writes so many numbers? We tried a smaller result, which fits into
+# the CPU's cache: it was just as slow. Then we made the short side 400 instead of 100, and
+# the product was as fast as the square one. So the cause is the short side. A library works
+# block by block, and the overhead of a block weighs more if each of its numbers takes only
+# 100 multiplications.
 
 # %% [markdown]
 # <details><summary>And on a GPU?</summary>
@@ -401,8 +393,8 @@ print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product
 # For square matrices this is $n / 6$, but the flat product never has more than 50. An A100
 # with 40 GB moves 1,555 GB/s and computes 156,000 GFLOP/s in TF32, a format with fewer
 # digits ([NVIDIA](https://images.nvidia.com/aem-dam/en-zz/Solutions/data-center/nvidia-ampere-architecture-whitepaper.pdf)).
-# That is 100 operations per byte, so at least half of its arithmetic units' time is wasted
-# on the flat product. [Lab 08](08_faster.ipynb) turns this comparison into a picture, the
+# So it needs 100 operations per byte to stay busy, and with the flat product its arithmetic
+# units wait at least half of the time. [Lab 08](08_faster.ipynb) turns this comparison into a picture, the
 # [roofline](../docs/glossary.md).
 #
 # </details>
@@ -410,8 +402,9 @@ print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product
 # %% [markdown]
 # ## Exercise 0.3: from which size does the fast device win?
 #
-# Now the race can begin. It takes time to launch a product on a GPU, or to distribute it
-# over the threads of a CPU, so at small sizes the fast device may lose.
+# Now the race can begin. It takes time to *launch* a product on a GPU, that is, to order it
+# to begin, or to distribute the product over the threads of a CPU. So at small sizes the
+# fast device may lose.
 #
 # **Predict:** the matrices are square, with 16, 32, 64 and more rows. At which size does the
 # fast device begin to win?
@@ -501,10 +494,11 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# So what does the fast device buy you? To the left of the green line, nothing that you can
-# count on, and it may even cost you time. To the right, it buys up to the printed ratio: in
-# the stored run on two cores, a factor of 1.75 at 2,048 rows, and nothing clear below 1,024.
-# (Without a green line, no gain is clear.)
+# So what does the fast device buy you? The green line marks the size that your function
+# returned. (Without a line, no gain is clear.) To its left, the fast device buys you nothing
+# that you can count on, and may cost you time. To its right, it buys up to the printed
+# ratio: in the stored run, on two cores, a factor of 1.69 at 2,048 rows, and no clear gain
+# below 512.
 #
 # **Question.** In the left panel, the product with 64 rows has $4^3 = 64$ times as many
 # operations as the product with 16. How many times as long does it take?
@@ -513,7 +507,8 @@ print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fa
 # ## Why do small products gain nothing?
 #
 # At small sizes, both curves in the left panel level off at a *floor*: preparing and
-# launching a product takes some time, however little there is to multiply. With a floor of
+# launching a product takes some time, however little there is to multiply. That is why 64
+# times the operations take hardly longer. With a floor of
 # $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
 # takes about
 #
@@ -531,8 +526,8 @@ for name, times in curves.items():
     print(f"equal at {half:.1f} rows")
 
 # %% [markdown]
-# Below that size you pay mostly for the call, which the fast device makes no cheaper; above
-# it you pay for arithmetic. This is why we train on batches, and why [lab
+# Below that size you pay mostly for the call, which the fast device makes hardly cheaper;
+# above it you pay for arithmetic. This is why we train on batches, and why [lab
 # 02](02_throughput.ipynb) asks how large they should be.
 
 # %% [markdown]
@@ -611,9 +606,9 @@ card.outcome("equal_digits", numpy.median(digits))
 # which keeps about three decimal digits. Without a GPU, the two devices may agree to the
 # last digit, as in the stored run.
 #
-# None of these sums is wrong. In the sum of a quarter of a million numbers, positive and
-# negative numbers mostly cancel each other, but their rounding errors remain. So the closer
-# the sum is to zero, the fewer of its digits are correct.
+# No device made a mistake. But positive and negative numbers mostly cancel each other, and
+# their rounding errors do not. So the closer the sum is to zero, the fewer of its digits you
+# can trust.
 
 # %% [markdown]
 # So never compare results from two devices with `==`; ask whether they are close. And the
@@ -655,9 +650,6 @@ session.finish()
 # device buys you nothing, because a call brings too little work. Above it, the ratio of the
 # two times says how much it buys. To trust such numbers, time the work until it is done,
 # leave out the first call, take the median, and know what the clock itself adds.
-#
-# **Question.** What would the curves of this lab look like if you added two matrices instead
-# of multiplying them?
 
 # %% [markdown]
 # ## Going further
@@ -691,13 +683,12 @@ print(f"Busy threads by size: {busy_text}")
 
 # %% [markdown]
 # A number close to 1.0 means that TensorFlow considered the product too small to be worth
-# distributing.
+# distributing. In the stored run these are the sizes up to 256, so nothing could be gained
+# there.
 #
-# **Question.** Compare the last number with the ratio that exercise 0.3 printed at the
-# largest size. Are they equal?
-#
-# The ratio may be smaller, because the threads wait for something that they share, such as
-# memory, or because other programs are running.
+# At the largest size, the ratio of exercise 0.3 may be smaller than this number, because the
+# threads wait for something that they share, such as memory, or because other programs are
+# running.
 
 # %% [markdown]
 # To read on: Goldberg, ["What Every Computer Scientist Should Know About Floating-Point
