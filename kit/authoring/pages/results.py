@@ -62,10 +62,10 @@ def _exceptions(gains, kept):
         names = " and ".join(slower)
         said += f" {names[0]}{names[1].upper()}{names[2:]} stayed, although slower here."
     for name in [name for name in gains if name not in kept]:
-        why = "made it slower"
+        why = "it made the training slower"
         if gains[name] >= 1:
-            why = "costs more start-up than it saves in so short a training"
-        said += f" *{name.capitalize()}* ({gains[name]:.2f}) did not stay: it {why}."
+            why = "its start-up costs more than it saves in so short a training"
+        said += f" *{name.capitalize()}* ({gains[name]:.2f}) did not stay: {why}."
     return said
 
 

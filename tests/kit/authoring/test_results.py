@@ -34,9 +34,9 @@ def test_what_was_slower_or_undone_is_named():
     assert results._exceptions({"a": 2.0}, ("a",)) == ""
     assert results._exceptions(gains, ("a", "b", "d")).startswith(" *B* stayed, although")
     said = results._exceptions(gains, ("a", "d"))
-    assert said == " *B* (0.50) did not stay: it made it slower."
+    assert said == " *B* (0.50) did not stay: it made the training slower."
     said = results._exceptions(gains, ("a", "b"))
-    assert "*D* (1.20) did not stay: it costs more start-up than it saves" in said
+    assert "*D* (1.20) did not stay: its start-up costs more" in said
 
 
 def test_a_scored_prediction_of_lab_06_is_quoted():
