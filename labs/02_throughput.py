@@ -132,7 +132,7 @@ show_figure(figure, summary, session.caption())
 # brings each channel to mean 0 and standard deviation 1 over the batch, and then applies a
 # scale and a shift that are learned. In the paper, it comes before each convolution, as
 # does the ReLU. [He et al. (2016)](https://arxiv.org/abs/1603.05027) found that a ReLU
-# directly before the addition, as in our block, makes the network worse, but its
+# directly before the addition, as in our block, costs accuracy, but not speed: the
 # convolutions are the same.
 #
 # </details>
@@ -233,8 +233,8 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
-# Now train, which takes a minute or two on a laptop. To stop early, press the square in
-# the notebook's toolbar.
+# Now train. (This took 41 s in the stored run, whose outputs are in the solved notebook.)
+# To stop early, press the square in the notebook's toolbar.
 #
 # **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
 # first epoch, divided by the throughput of a typical epoch.
@@ -383,8 +383,7 @@ sweep = check("2.2", sweep)
 # The next cell runs your sweep over the given sizes. Then it keeps doubling the batch,
 # until it no longer fits in memory or the next size would take longer than
 # `patience_seconds`. It repeats the whole sweep twice, because three measurements some time
-# apart tell you more about this machine than three in a row. On a laptop this takes a
-# minute or two.
+# apart tell you more than three in a row. On a laptop this takes a minute or two.
 
 # %%
 rounds = [card.points(f"sweep_round_{number}") for number in (1, 2, 3)]
@@ -423,9 +422,6 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # %% [markdown]
 # **Question.** Is your colleague right? Where does the curve bend, and beyond which size
 # is it no longer worth doubling the batch?
-#
-# Some bars may not fit the pattern, perhaps because the machine was busy at that moment.
-# Part 3 looks into this.
 
 # %% [markdown]
 # ### Exercise 2.3: why it saturates
@@ -440,10 +436,9 @@ card.outcome("throughput_over_usual", {b: speed / usual for b, speed in measured
 # $$ t(b) = t_0 + \frac{b}{r_\infty}, \qquad
 # r(b) = \frac{b}{t(b)} = \frac{b}{t_0 + b/r_\infty} $$
 #
-# Simply adding the two costs is an approximation. On a GPU, for example, the launches may
-# hide behind the computation, so that $t_0$ is no longer the cost of the launches. In part
-# 3 you try to find a size at which the sum is wrong.
-#
+# Simply adding the two costs is an approximation. On a GPU, for example, the launches can
+# run ahead of the computation, and then a step takes the *longer* of the two times instead
+# of their sum. In part 3 you look for a size at which the sum is wrong.
 #
 # **Question.** What kind of curve is $t(b)$, and where on it do you see $t_0$? Would a line
 # through the points in the right panel start at zero?
@@ -536,17 +531,17 @@ summary = f"Half of the sizes lie within {100 * error:.1f}% of the fitted law."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# So your colleague is right, up to a point, and your own numbers say where this point
-# lies. The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak. Far below it,
-# a step is mostly fixed cost, so doubling the batch nearly doubles the throughput. At
-# $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain. (In one of our
-# runs on two processor cores, $b_{1/2}$ was about 17 images, and $9\, b_{1/2}$ about 156.)
+# So your colleague is right, up to a point, and your own numbers say where this point lies.
+# The batch size $b_{1/2} = t_0\, r_\infty$ reaches half of the peak. Far below it, a step
+# is mostly fixed cost, so doubling the batch nearly doubles the throughput. At
+# $9\, b_{1/2}$ you have 90% of the peak, and there is little left to gain. (In the stored
+# run, $b_{1/2}$ was about 16 images, and $9\, b_{1/2}$ about 148.)
 #
 # No batch size reaches the peak of the law, but a measured point can lie above it, since
 # every measurement has an error.
 #
-# In the right panel, the two machines lie close to one curve, because each batch size is
-# divided by the machine's own $b_{1/2}$, and each throughput by its own peak.
+# In the right panel, each batch size is divided by the machine's own $b_{1/2}$, and each
+# throughput by its own peak, so every machine that obeys the law lies on the same curve.
 
 # %% [markdown]
 # ## 3. Can you trust the law?
@@ -562,19 +557,20 @@ for number, one_round in enumerate(rounds, start=1):
     print(f"Round {number} alone: fixed cost {1000 * a:.2f} ms, peak {b:.1f} images/s")
 
 # %% [markdown]
-# In one of our runs, the rounds gave peaks of 830, 861 and 751 images/s. So is the peak
-# 751 or 861? Your own fit uses the medians of the rounds, and is therefore more reliable
-# than each of them. But by how much might it be wrong?
+# In the stored run, the three peaks lay within 0.2% of each other, at about 1,085 images/s.
+# But the fit of the medians gave 1,106, more than each round alone. In each round other
+# large sizes were slow (700 images in the first, 1,400 in the second, 2,800 in the third),
+# and the medians leave these slow points out. But by how much might your fit still be
+# wrong?
 #
-# More sweeps would tell you, but they take time. Instead, invent 300 sweeps that could
-# have happened just as well: at each batch size, take the speed that the law gives, with
-# an error like the ones that you measured. The closer together their 300 fits lie, the less
-# chance can have moved yours.
+# More sweeps would tell you, but they take time. Instead, invent 300 sweeps that could have
+# happened just as well, with errors like those that you measured. If the 300 fits lie close
+# together, chance has moved your own fit only a little.
 #
-# For example, the law may give 800 images/s at some size. Now draw an error at random: the
-# measured speed divided by the fitted speed, at any size of your sweep. If it is 1.02, the
-# invented speed is $1.02 \cdot 800 = 816$ images/s. This way of *redrawing* the data is
-# called the [bootstrap](../docs/glossary.md) ([Efron
+# An error here is the measured speed divided by the fitted speed, so your sweep has one at
+# each size. Suppose that the law gives 800 images/s at some size, and that you draw an
+# error of 1.02, from any size. Then the invented speed is $1.02 \cdot 800 = 816$ images/s.
+# This way of *redrawing* the data is called the [bootstrap](../docs/glossary.md) ([Efron
 # 1979](https://doi.org/10.1214/aos/1176344552)).
 
 # %%
@@ -600,18 +596,17 @@ summary += ", ".join(f"{round_peak:.1f}" for _, round_peak in alone) + "."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The left panel shows one invented sweep with its own fit; in the right panel, each small
-# dot is the fit of one such sweep.
+# The left panel shows one invented sweep with its own fit. In the right panel, each small
+# dot is such a fit.
 #
 # **Question.** Do the three rounds lie within the cloud of dots? And which of your two
 # numbers is better known?
 #
-# In that run, nine of ten peaks lay within 4% of the fitted 827 images/s, but the fixed
-# cost was uncertain by 11%. A round may lie a little outside the cloud, because the cloud
-# belongs to medians of three rounds, which scatter less than a single round. But redrawing
-# assumes that the errors at different sizes are independent. If the whole machine was slow
-# during one round, they are not, and the range is too narrow. So if a round lies far
-# outside, as our round of 751 does, believe the rounds.
+# In the stored run, nine of ten peaks lay within 2.3% of the fitted 1,106 images/s, but the
+# fixed costs reached from 5% below the fitted 14.85 ms to 8% above it. A single round may
+# lie a little outside the cloud, because this is made for medians of three. If it lies far
+# outside, the whole machine was probably slow at the time. Then the errors at different
+# sizes are not independent, as redrawing assumes, and the range is too narrow.
 
 # %% [markdown]
 # ### Try to break the law
@@ -619,8 +614,9 @@ show_figure(figure, summary, session.caption())
 # A law is worth something only if new measurements could prove it wrong, so look for its
 # weakest place. A *residual* is the difference between a measurement and the law. If all
 # three residuals at one size lie on the same side of zero, the law may be wrong there. But
-# chance alone does this at one size in four, just as three coins show the same face in one
-# throw of four. So look for several neighbouring sizes that lean the same way.
+# chance alone does this at one size in four, because three coins show the same face in two
+# of the eight possible throws. So look for several neighbouring sizes that lean the same
+# way.
 #
 # **Question.** In the next figure, does one round lie above or below the others at nearly
 # every size? And at which sizes would you doubt the law?
@@ -640,12 +636,12 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # Now choose a batch size that was not in the sweep, and at which you expect the law to
 # fail: 1? 47? 3000? The lab measures your size and a *control*, a size from the sweep, in
-# turns. If the control is 3% slower than the law says, the machine is slower now, and your
-# result is corrected by 3%.
+# turns. If the control runs 3% slower than the law says, the lab assumes that the whole
+# machine is 3% slower now, and raises your result by 3%.
 #
-# From the redrawn sweeps, the lab computes a range for the result. If the law holds, the
-# range should contain the new measurement nine times out of ten, or less often on a busy
-# machine or after a sweep of few sizes.
+# The redrawn sweeps also give a range for the result. If the law holds, nine of ten such
+# measurements should lie inside. On a busy machine, or after a sweep of few sizes, expect
+# fewer.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -672,10 +668,11 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# In one of our runs, the law predicted 608 images/s at batch size 48, and the corrected
-# measurement was 599. But a law that holds at one more size is not proven, so try another
-# size in the two cells above. If the law fails there, repeat the run: only a law that
-# fails at one size again and again misses something.
+# In the stored run, all three rounds lay below the law at 32 and at 64 images. Yet at 48
+# the law predicted 824 images/s, and the corrected measurement was 808, inside the range. A
+# law that holds at one more size is not proven, so try another in the two cells above. If
+# it fails there, repeat the run: only a law that fails at one size again and again misses
+# something.
 
 # %% [markdown]
 # ## 4. How much is left, and what does it cost?
@@ -730,9 +727,8 @@ print(f"A matrix product: {machine_peak / 1e9:.1f} billion operations a second")
 # pixels, a filter of width 3 has $3 n$ products, but the first and the last position each
 # lose one, so $3 n - 2$ remain. For any odd width $k$, $k n - (k^2 - 1) / 4$ remain.
 #
-# Only convolutions and dense layers are counted, and neither the other layers nor the
-# update of the weights. But the count includes one gradient that training does not need,
-# with respect to the input of the first layer.
+# Only convolutions and dense layers are counted. One gradient too many is included:
+# training does not need the gradient with respect to the input of the first layer.
 #
 # </details>
 
@@ -763,15 +759,15 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# In one of our runs, the best batch size reached 36% of the product's speed. Is that good?
-# In practice, the yardstick is often the peak in the device's data sheet, which no real
+# The best batch size of the stored run reached 34% of the product's speed. Is that good? In
+# practice, the yardstick is often the peak in the device's data sheet, which no real
 # product quite reaches. Then the share is called the [model FLOPs
 # utilization](../docs/glossary.md), or MFU. [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for the language model PaLM, and 21.3%
-# for GPT-3.
+# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for the language model PaLM, and
+# 21.3% for GPT-3.
 #
-# The main suspects for the missing part are the layers whose operations we did not count.
-# *Going further*, after the summary, removes them.
+# The main suspects are the layers whose operations we did not count. *Going further*
+# removes them.
 
 # %% [markdown]
 # ### What does a larger batch cost?
@@ -783,19 +779,10 @@ card.outcome("share_of_peak", share)
 # largest batch, do the weights take most of the memory, half of it, or hardly any?
 #
 # In the next figure, the dashed line is an estimate: three bytes for each value in the
-# outputs of all layers. The points show how much more memory TensorFlow holds than before
-# the sweep. They begin above `batch_size`, because smaller batches fit into the memory
-# that your first training left behind. This memory is missing from the points, so all of
-# them are too low by about the same amount. Compare the slopes, not the heights.
-
-# %% [markdown]
-# <details><summary>Why three bytes?</summary>
-#
-# A float32 number takes four, but some layers reuse the memory of their input, so the
-# average is lower. The three bytes come from measurements of WRN-16-1 on a CPU, and may
-# not suit other networks.
-#
-# </details>
+# outputs of all layers. (A float32 number takes four, but some layers reuse the memory of
+# their input.) The points show the memory that the sweep added. They leave out the memory
+# that your first training already held, so all are too low by about the same amount.
+# Compare the slopes, not the heights.
 
 # %%
 mib = 2**20
@@ -813,9 +800,9 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 
 # %% [markdown]
 # The backward pass needs the outputs that the layers computed in the forward pass, so a
-# step keeps them for every image of the batch. In one of our runs each image took more than
-# a MiB, as much as all weights and gradients together ([lab 11](11_does_not_fit.ipynb)
-# counts them all).
+# step keeps them for every image of the batch. In the stored run each image took 1.36 MiB,
+# as much as all weights and gradients together ([lab 11](11_does_not_fit.ipynb) counts them
+# all).
 
 # %% [markdown]
 # The second price is updates. Take a batch that is $c$ times as large as $b_{1/2}$. If you
@@ -834,8 +821,8 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 # %% [markdown]
 # ## Going deeper: why does the validation accuracy jump?
 #
-# In one of our runs, the validation accuracy fell from 0.74 to 0.32 from one epoch to the
-# next, although the training accuracy rose steadily. Had the network forgotten what it had
+# In the last epoch of the stored run, the validation accuracy fell from 0.68 to 0.47,
+# although the training accuracy rose steadily. Had the network forgotten what it had
 # learned?
 #
 # There is a second suspect. During training, batch normalisation uses the mean and the
@@ -874,8 +861,8 @@ card.outcome("accuracy_with_own_statistics", own_accuracy)
 # %% [markdown]
 # If the second number is far above the first, the network has forgotten nothing: the
 # weights are good, but the running averages are not. Perhaps they are out of date, because
-# older weights have processed their batches. To find out, the next cell keeps the weights
-# fixed, while the last thirty batches of an epoch update the averages once more. If the
+# older weights have processed their batches. To find out, the next cell freezes the
+# weights, and lets the last thirty batches of an epoch refresh the averages. If the
 # accuracy then rises to the second number, the averages were out of date.
 
 # %%
@@ -888,9 +875,8 @@ settled_accuracy = trained_model.evaluate(valid, verbose=0)[1]
 print(f"Validation accuracy, averages updated by 30 more batches: {settled_accuracy:.3f}")
 
 # %% [markdown]
-# In our runs it did: with fresh averages, the network was nearly as good as with each
-# batch's own statistics. If your accuracy is still low, ten batches may be too few for a
-# good average.
+# In the stored run it did, to 0.746. If your accuracy is still low, ten batches may be too
+# few for a good average.
 #
 # So never trust the validation accuracy of a single epoch. In labs
 # [05](05_many_gpus_fit.ipynb) and [06](06_many_gpus_loop.ipynb), where each replica sees
@@ -983,9 +969,9 @@ print("The same ratio in each turn:", ", ".join(f"{each:.2f}" for each in gains)
 print(f"The share of the product's speed would then be {100 * gain * share:.1f}%")
 
 # %% [markdown]
-# In one of our runs, training was 1.56 times as fast without these layers, and reached 56%
-# of the product's speed. They read and write every value but compute little with it, so
-# the speed of memory may limit them. (The lab does not measure whether it does.)
+# In the stored run, training was 1.53 times as fast without these layers, and reached 52%
+# of the product's speed. They read and write every value but compute little with it, so the
+# speed of memory may limit them.
 
 # %% [markdown]
 # To read on: Shallue et al., ["Measuring the Effects of Data Parallelism on Neural Network

@@ -112,8 +112,8 @@ one_batch = batches(x_train, y_train, lab.batch_size, lab.seed).take(1)
 _ = compiled_model.fit(one_batch, validation_data=valid, verbose=0)
 
 # %% [markdown]
-# A newly compiled model pays the start-up cost of lab 02. So we compile only one model, let
-# it pay before any clock runs, and restart it for every training with new weights, a reset
+# A newly compiled model pays the start-up cost of lab 02. So we compile only one model,
+# before any clock runs, and restart it for every training with new weights, a reset
 # optimizer and its own [learning rate](../docs/glossary.md).
 
 # %%
@@ -148,21 +148,21 @@ def rate_by_rule(batch_size):
 
 # %% [markdown]
 # We trust neither rule. Each batch size tries a *ladder* of rates: the rate by the
-# square-root rule, a third of it, and three times it. For batch size 64, these are 0.0099,
-# 0.0033 and 0.0297, because the rule gives $0.007 \sqrt{64 / 32} = 0.0099$. If the best rate
-# is at an end, the ladder grows on that side, up to six rates: after 0.0297 comes 0.0891.
+# square-root rule, a third of it, and three times it. A rate of 0.007 suits batches of 32.
+# So for batch size 64 the rule gives $0.007 \sqrt{64 / 32} = 0.0099$, and the ladder is
+# 0.0033, 0.0099, 0.0297. If the best of them is at an end, the ladder grows on that side,
+# up to six rates: after 0.0297 comes 0.0891.
 #
-# Three words have a fixed meaning in this lab:
+# Two words have a fixed meaning in this lab:
 #
 # | word | purpose | trains on | is judged on |
 # |---|---|---|---|
 # | *trial* | tests one rate of the ladder | four fifths of the training images | the other fifth |
 # | *run* | takes part in the race, with the best rate of its size | all training images | the validation images |
-# | *look* | measures the accuracy of a trial or run, after every `look_images` images | | |
 #
-# A trial or run has *reached the target* at its first look with at least the target
-# accuracy, and ends there. To save time, a trial also ends as soon as it can no longer
-# beat the best rate so far.
+# After every `look_images` images, a *look* measures the accuracy. A trial or run *reaches
+# the target* at its first look with at least the target accuracy, and ends there. A trial
+# also ends early when another rate has already been faster.
 
 # %%
 def steps_per_look(batch_size):
@@ -243,13 +243,14 @@ inside = bool(rate_ratio_guess) and lowest_ratio <= rate_ratio_guess <= highest_
 card.outcome("rate_ratio", rate_ratio if both else None, accepted=inside)
 
 # %% [markdown]
-# Read such a line as follows: "0.0297 reached at look 6" is a better rate than "0.0099
-# reached at look 8". *Not reached* is not always a failure, because a slow trial is cut
-# off. But if a loss became `nan` (not a number), or an accuracy stayed near 0.1, the rate
-# was too large and training diverged.
+# In the stored run, for example, batch 64 reached the target at look 8 with the rate
+# 0.0099, and at look 6 with 0.0297, so 0.0297 is the better rate. *Not reached* may only
+# mean that a slow trial was cut off. But if a loss became `nan` (not a number), or an
+# accuracy stayed near 0.1, training diverged.
 #
-# Read the ratio with caution. Each rate had only one trial, and between neighbouring rates
-# lies a factor of three. So any ratio in the printed range counts as a right prediction.
+# Read the ratio with caution: each rate had only one trial, and neighbouring rates differ
+# by a factor of three. That is why the cell prints a range, and any guess inside it counts
+# as right.
 #
 # **Question.** Which of the two rules agrees with your range?
 
@@ -287,9 +288,9 @@ print(f"{len(runs)} runs, {share_there:.1%} reached the target")
 # <details><summary>What if the machine slows down, or you interrupt the race?</summary>
 #
 # All sizes run with one seed before the next seed begins, so a slow machine slows all of
-# them. Each run is saved to the [run card](../docs/glossary.md), so an interrupted race
-# resumes where it stopped. One unfair advantage remains: a size that needs more images gets
-# more looks, and each look is another chance to reach the target by luck.
+# them. An interrupted race resumes where it stopped. One unfair advantage remains: a size
+# that needs more images gets more looks, and each is another chance to reach the target by
+# luck.
 #
 # </details>
 
@@ -330,10 +331,10 @@ print(f"One standard deviation at accuracy {p:.2f}: {points:.2f} percentage poin
 # %% [markdown]
 # ### Exercise 3.1: stop when it is good enough
 #
-# All looks use the same validation images, so they share much of this error, and waiting
-# does not remove it. But the weights jitter, too, and a run may cross the line by a lucky
-# jump. In the race this matters less, because each size has several runs. A training that
-# you run only once should wait for several good epochs in a row.
+# All looks use the same validation images, so waiting does not remove this error. But the
+# weights jitter, too, and a run may cross the line by a lucky jump. In the race, several
+# runs make up for that. A training that you run only once should wait for several good
+# epochs in a row.
 
 # %% [markdown]
 # **Write** `StopAtAccuracy(target, patience)`, a [Keras
@@ -404,14 +405,11 @@ StopAtAccuracy = check("3.1", StopAtAccuracy)
 # %% [markdown]
 # ### Exercise 3.2: where did the time go?
 #
-# Second, the clock. A `fit` does more than train:
-#
-# - *Start-up* comes first: TensorFlow traces the graph of the training step, plans it and
-#   allocates memory.
-# - *Validation* takes time after each epoch, although it trains nothing.
-#
-# Neither says how fast a batch size learns, so the race counted neither. In your own
-# trainings you wait for both, so measure them.
+# Second, the clock. A `fit` does more than train. It begins with a *start-up*, in which
+# TensorFlow traces the graph of the training step, plans it and allocates memory, and it
+# ends each epoch with a *validation*. Start-up and validation say nothing about how fast a
+# batch size learns, so the race left them out. But in your own trainings you wait for them,
+# so measure them.
 
 # %% [markdown]
 # **Write** `PrintTotalTime`, a callback that prints how the time of a `fit` was spent:
@@ -478,8 +476,8 @@ class PrintTotalTime(keras.callbacks.Callback):
 PrintTotalTime = check("3.2", PrintTotalTime)
 
 # %% [markdown]
-# Now use both callbacks with a newly compiled model. The target is an accuracy of only 1%,
-# which even guessing reaches, so you will see the early stop on any machine.
+# Now use both callbacks with a newly compiled model. Even guessing reaches the target of
+# 1%, so you will see the early stop.
 #
 # **Question.** Which of the three parts will take longest?
 
@@ -509,14 +507,10 @@ last_epoch_seconds = recorder.epochs["train_seconds"][-1]
 card.measure("images_per_second", lab.train_images / last_epoch_seconds)
 
 # %% [markdown]
-# The race counts only the training. Exercise 3.5 shows what happens otherwise.
-
-# %% [markdown]
 # ### Exercise 3.3: median and spread
 #
-# Third, the verdict. No single run can speak for its batch size, because another seed gives
-# another curve. So you need one number for several runs, even if some of them never reach
-# the target.
+# Third, the verdict. Another seed gives another curve, so you need one number for several
+# runs, even if some of them never reach the target.
 #
 # The race has left a list of runs. Each run is a dict with its `batch_size` and two lists,
 # `wall_seconds` and `val_accuracy`, with one entry per look (at least one). The seconds
@@ -626,16 +620,16 @@ show_figure(figure, f"Time to {lab.target_accuracy}: {text}.", session.caption()
 # %% [markdown]
 # ### Would it win again?
 #
-# The size with the lowest median may just have been lucky. To find out, you need no more
-# training, because you can draw new races from the runs that you have. This is the
-# [*bootstrap*](../docs/glossary.md) of lab 02 again.
+# The size with the lowest median may just have been lucky. To find out, draw new races from
+# the runs that you have, with the [*bootstrap*](../docs/glossary.md) of lab 02.
 #
 # For example, let one size have runs of 3 s and 6 s, and another size runs of 4 s and 5 s.
 # If you draw one run of each, there are four possible races: 3 against 4, 3 against 5, 6
 # against 4, and 6 against 5. The first size wins two of them, which is 50%.
 #
-# The next cell draws a thousand such races, and then a thousand in which each size runs
-# `repeats` times and the lowest median wins. From so few runs, the answer is rough.
+# The next cell draws a thousand races of one run each, and then a thousand in which each
+# size has `repeats` runs and the lowest median wins. Because all are drawn from the same
+# few runs, the percentages are rough.
 
 # %%
 def share_of_firsts(runs_drawn):
@@ -653,9 +647,9 @@ for size in lab.batch_sizes:
     print(f"{by_median[size]:.1f}% by the median of {lab.repeats} runs")
 
 # %% [markdown]
-# A race of one run each is partly luck, which is why the medians decide. Even they leave a
-# doubt. If two or more sizes each win at least 5% of the races by the median, call the race
-# undecided. Then your prediction counts as right if you named one of them.
+# A race of one run each is partly luck, which is why the medians decide. But even a median
+# can be lucky. So if two or more sizes each win at least 5% of the races by the median, we
+# call the race undecided, and naming any of them counts as right.
 
 # %%
 possible = [size for size, share in by_median.items() if share >= 5]
@@ -665,7 +659,7 @@ card.outcome(
 )
 
 # %% [markdown]
-# In one of our runs, batch 256 won 74% of the races by the median, and batch 64 won 22%. So
+# In the stored run, batch 256 won 69% of the races by the median, and batch 64 won 30%. So
 # we would bet on 256, but not much.
 
 # %% [markdown]
@@ -704,19 +698,18 @@ else:
 print(f"Fastest epochs: batch {quickest}, {answer}")
 
 # %% [markdown]
-# That line answers the question of the lab for your race. In one of our runs the answer was
-# no: the epochs of batch 1,024 were 1.4 times as fast as those of batch 256, but its track
-# was 2.1 times as long, with 51,200 images instead of 24,576. So batch 256 won.
+# That line is the answer for your race. In the stored run it is no: the epochs of batch
+# 1,024 were 1.5 times as fast as those of batch 256, but its track was 2.1 times as long,
+# with 51,200 images instead of 24,576. So batch 256 won.
 #
-# A very small batch is slow, and a very large batch has a long track. To calculate where
-# gain and loss balance, you need a law for each.
+# To calculate where speed and track balance, you need a law for each.
 
 # %% [markdown]
 # ### A law for the steps
 #
-# If twice the batch took half the steps, scaling would be
-# [*perfect*](../docs/glossary.md), like the dashed line in the figure below. [McCandlish
-# et al. (2018)](https://arxiv.org/abs/1812.06162) expect less. By their law, which you
+# If twice the batch took half the steps, scaling would be [*perfect*](../docs/glossary.md),
+# like the dashed line in the figure below. [McCandlish et al.
+# (2018)](https://arxiv.org/abs/1812.06162) expect less. By their approximate law, which you
 # met in [lab 01](01_gradient_descent.ipynb) with the noise scale as $B$, training with
 # batches of $b$ images takes
 #
@@ -730,9 +723,9 @@ print(f"Fastest epochs: batch {quickest}, {answer}")
 # For example, if batches of 100 take 300 steps and batches of 200 take 200 steps, then
 # $n_0 = 100$ and $B = 200$, because $100\,(1 + 200/100) = 300$ and
 # $100\,(1 + 200/200) = 200$. With more sizes, no pair of numbers fits exactly, so the next
-# cell takes the pair with the smallest relative errors, as in exercise 2.3. If a printed
-# ratio is far from 1, either the law misses something, or the ladder gave this size a poor
-# rate.
+# cell takes the pair with the smallest relative errors, as in exercise 2.3, and prints each
+# size's measured steps divided by the fitted ones. If such a ratio is far from 1, either
+# the law misses something, or the ladder gave this size a poor rate.
 
 # %%
 def relative_fit(rows, measured):
@@ -764,14 +757,14 @@ summary = "Steps to the target by batch size, beside perfect scaling and the fit
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The speed belongs to your machine, but the number of steps does not: on another computer,
-# at the same scale, the bend should be similar.
+# The speed belongs to your machine, but the number of steps does not. So on another
+# computer, at the same scale, the bend should be similar, within a range that part 4
+# prints.
 
 # %% [markdown]
 # ## 4. The best batch size, predicted
 #
-# The best batch size may lie between those of the race. Your two laws pull in opposite
-# directions:
+# Your two laws pull in opposite directions:
 #
 # - Reaching the target takes $n_0 (1 + B / b)$ steps, which favours large batches.
 # - By the law of [lab 02](02_throughput.ipynb), a step takes $t_0 + b / r_\infty$
@@ -815,9 +808,9 @@ for size in lab.batch_sizes:
 
 # %% [markdown]
 # Both laws were fitted to these very runs, so even perfect agreement would prove little.
-# And it is far from perfect: in one of our runs, three of the four times were off by 15% to
-# 24%. A harder test is a batch size that did not take part, best of all the size at which
-# $T$ is smallest. To find this minimum, multiply out the two factors:
+# And it is far from perfect: in the stored run, all four times were off by 14% to 17%. A
+# harder test is a batch size that did not race, and the most interesting one is the size at
+# which $T$ is smallest. To find it, multiply out the two factors:
 #
 # $$ T(b) = n_0 \left(t_0 + \frac{B}{r_\infty} + \frac{b}{r_\infty} + \frac{B\,t_0}{b}\right) $$
 #
@@ -880,8 +873,8 @@ best_batch_size = check("3.4", best_batch_size)
 # enough for the learning.
 #
 # Probably no batch in your race had this size, so this is a genuine forecast. How far may
-# the seeds have moved it? The next cell uses the bootstrap again: 200 times, it draws from
-# the runs that you have, and fits all four numbers to the draw.
+# the seeds have moved it? The next cell draws 200 times from the runs that you have, and
+# fits all four numbers to each draw.
 
 # %%
 def redrawn_laws(chance):
@@ -980,27 +973,27 @@ text += f"and the laws predicted {in_words(forecast, 's')}."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# If the forecast is wrong, the first two printed lines show which law is to blame. In one
-# of our runs, the test took 3.50 s instead of 3.12 s, a little more than in nine of ten
-# draws. A step took even less time than predicted, but the new size needed 114 steps
-# instead of 100. So the law for the steps missed something, or the rates were not the best:
-# each had only one trial, which the draws cannot know.
+# If the forecast is wrong, the first two printed lines show which law is to blame. In the
+# stored run, the test took 2.74 s instead of 2.27 s, while nine of ten draws lay between
+# 2.09 s and 2.52 s. A step took 7% longer than predicted, perhaps because the machine was
+# slower, and the new size needed 126 steps instead of 111. So the law for the steps missed
+# something, or the rates were not the best. Each was chosen by a single trial, and the
+# bootstrap, which redraws only the runs, cannot show that.
 #
 # **Question.** Is the new size faster than the control by more than the scatter of the
 # runs?
 #
-# Often it is not: in our run, the control took 3.60 s. The curve is flat near its lowest
-# point, so by this formula any batch size from half to twice $b^*$ costs at most 12.5% more
-# time. A theory need not be exact to be useful.
+# In the stored run it is not: the new size took 2.18 s to 3.04 s, and the control 2.04 s to
+# 4.80 s. The curve is flat near its lowest point: by the formula, half or twice $b^*$ costs
+# at most 12.5% more time. A theory need not be exact to be useful.
 
 # %% [markdown]
 # ### Exercise 3.5: find the bug
 #
-# One thing could still have fooled you: the clock. The script below is a race like yours,
-# and runs without an error. Here `new_run(batch_size)` creates a run,
-# `train` trains it up to its next look, `validate` takes the look, and `clock()` returns
-# the time in seconds. The docstring is right, but because of **one line** the script does
-# something else.
+# One thing could still have fooled you: the clock. The script below is a race like yours.
+# Here `new_run(batch_size)` creates a run, `train` trains it up to its next look,
+# `validate` takes the look, and `clock()` returns the time in seconds. The docstring is
+# right, but because of **one line** the script does something else.
 
 # %%
 from timeit import default_timer
@@ -1079,22 +1072,22 @@ for size in lab.batch_sizes:
 
 # %% [markdown]
 # The bug costs most where the training between two looks is short and a run needs many
-# looks. In one of our runs it handed the victory to batch 64. You will meet it often,
-# because a timer around the whole of `fit` measures validation, too.
+# looks. In the stored run it hands the victory to batch 64. You will meet it often, because
+# a timer around the whole of `fit` measures validation, too.
 
 # %% [markdown]
 # ### Is the fastest epoch the fastest training?
 #
-# Only up to a point, and you have calculated that point: it is your $b^*$. Below it, a
-# larger batch gains more time by its speed than it loses by its longer track. Beyond it,
-# the epochs get faster still, and the training gets slower.
+# Not necessarily. Up to your $b^*$, a larger batch gains more time by its speed than it
+# loses by its longer track. Beyond it, the epochs still get faster, but the training gets
+# slower.
 
 # %% [markdown]
 # ## Going deeper: the bend without a race
 #
-# A single training might find the bend without a race, if you measure its [*noise
-# scale*](../docs/glossary.md) on the way. In [lab 01](01_gradient_descent.ipynb) this was
-# the batch size at which a gradient contains as much noise as signal.
+# A single training might find the bend without a race, by its [*noise
+# scale*](../docs/glossary.md). In [lab 01](01_gradient_descent.ipynb) this was the batch
+# size at which a gradient contains as much noise as signal.
 
 # %% [markdown]
 # <details><summary>The noise scale as a formula, and how to measure it</summary>
@@ -1148,10 +1141,11 @@ def measure_noise(small, big):
     return [noise_scale(part, small, big) for part in (lengths, *quarters)]
 
 # %% [markdown]
-# We measure the noise scale five times during one training, each time from many gradients
-# of 64 and of 512 images. Each quarter of these draws gives an estimate of its own: the
-# further the four lie apart, the less you should trust the measurement. The last line
-# repeats the last measurement with 16 and 256 images.
+# We measure the noise scale five times during one training, from many gradients of 64 and
+# of 512 images. Each quarter of them gives an estimate of its own: the further the four lie
+# apart, the less you should trust the measurement. The last line repeats the last
+# measurement with 16 and 256 images. If the two disagree, suspect batch normalisation,
+# because it uses the statistics of each batch.
 #
 # **Predict:** what is the median of the five noise scales? You already know the bend.
 
@@ -1193,9 +1187,10 @@ show_figure(figure, summary, session.caption())
 # If so, one training is enough to tell two cases apart. With a batch of a tenth of the
 # noise scale, doubling the batch saves nearly half of the steps, so more hardware would pay
 # off. With a batch of ten times the noise scale, about nine in ten of its images are
-# wasted. Do not expect more, because the noise scale changes as the network learns. And
-# where the signal is weak, $|G|^2$ comes out near zero or even below it, so that an estimate
-# can jump (in one of our runs from 146 to 727, and back to 206) or turn negative.
+# wasted, compared with a very small batch. Do not expect more, because the noise scale
+# changes as the network learns. It is also a quotient: where the estimated signal is close
+# to zero, it can jump (in the stored run from 146 to 727, and back to 206) or even turn
+# negative.
 
 # %% [markdown]
 # ## Quiz
@@ -1225,7 +1220,7 @@ session.finish()
 #
 # - The fastest epoch need not be the fastest training. [Time to
 #   accuracy](../docs/glossary.md) is the length of the track divided by the speed, and a
-#   larger batch makes both larger.
+#   larger batch usually makes both larger.
 # - Four numbers, two for the machine and two for the learning, predict the fastest batch
 #   size.
 # - A fair race needs several seeds and a suitable learning rate for each size. Runs that
@@ -1259,8 +1254,7 @@ for devices in (1, 4, 16, 64):
 # With four times as many devices, the best batch of each device is halved, so the best
 # [*global* batch](../docs/glossary.md), which is the batch of all devices together, only
 # doubles. Nor does the time fall to a quarter. It is never less than $n_0 t_0$, because
-# even the fewest possible steps pay their fixed cost. (For the exchange of gradients, see
-# [lab 05](05_many_gpus_fit.ipynb).)
+# even the fewest possible steps pay their fixed cost.
 
 # %% [markdown]
 # To read on: [Coleman et al., "DAWNBench"

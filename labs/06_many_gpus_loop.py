@@ -14,8 +14,7 @@
 # copies of the network equal. How much of that is the strategy's work, and how much of it
 # is yours?
 #
-# To find out, you write the loop yourself, in five parts, each of which ends at a good
-# place for a break:
+# To find out, you write the loop yourself, in five parts:
 #
 # 1. one line of the loss, which is right on one device and wrong on two;
 # 2. a step for any number of replicas, and the damage that the wrong line does;
@@ -129,7 +128,8 @@ print(f"together {sum(own_means):.2f}; the mean over all images is {numpy.mean([
 # %% [markdown]
 # ### Exercise 6.1: whose mean?
 #
-# No error, no warning, and almost three times too much. What should each replica return?
+# No error, no warning, and almost three times as much as it should be. What should each
+# replica return?
 #
 # The step should follow the gradient of the *mean* loss over the global batch,
 #
@@ -258,8 +258,6 @@ def new_metrics():
 
 # %% [markdown]
 # ### Exercise 6.2: a step on all replicas
-#
-# Your step works for any network and any strategy.
 #
 # **Write**
 # `make_train_step(strategy, model, optimizer, metrics, global_loss, global_batch)`, which
@@ -399,10 +397,9 @@ for name, curve in shown.items():
 #
 # $$ \sum_{r=1}^{n} \nabla \Big( \frac{1}{B/n} \sum_{i \in r} \ell_i \Big) = n\, \nabla L. $$
 #
-# Here we write $\eta$ for the learning rate, which was $\varepsilon$ in labs 01 and 05,
-# because Adam needs $\epsilon$ for something else. Without weight decay or clipping, SGD
-# then makes exactly the step of the rate $n \eta$. On a machine with more devices, the same
-# script trains differently, and you look for the reason everywhere but in the loss.
+# So SGD, without weight decay or clipping, makes exactly the step of a learning rate $n$
+# times as large. On a machine with more devices, the same script trains differently, and
+# you look for the reason everywhere but in the loss.
 
 # %% [markdown]
 # <details><summary>If you know PyTorch</summary>
@@ -414,16 +411,17 @@ for name, curve in shown.items():
 # </details>
 
 # %% [markdown]
-# A rate of 0.2 is small for this network. On two devices the wrong loss doubles it, so the
-# script can even seem to train better, while on four, training may suffer. Do your curves
-# show that? (Each is a single run.)
+# A rate of 0.2 is small for this network. On two devices the wrong loss doubles it, which
+# even helped in the stored run (a loss of 0.640 instead of 0.681), while on four it hurt
+# (0.706). Do your curves show that, too? (Each is a single run.)
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
 # 2014](https://arxiv.org/abs/1412.6980)) hides the mistake. For each weight, it divides a
 # running average of the gradient, $\hat m$, by the square root of a running average of the
 # squared gradient, $\hat v$. A factor of $n$ on every gradient cancels, up to the small
-# number $\epsilon$ in the denominator:
+# number $\epsilon$ in the denominator (here $\eta$ is the learning rate, which labs 01 and
+# 05 called $\varepsilon$):
 #
 # $$ \eta\, \frac{n \hat m}{n \sqrt{\hat v} + \epsilon} \approx \eta\, \frac{\hat m}{\sqrt{\hat v} + \epsilon}. $$
 
@@ -449,8 +447,9 @@ print("With your loss and clipping, the first step on 4 simulated replicas is "
       f"{clipped[1] / clipped[0]:.2f} times as long as on one device")
 
 # %% [markdown]
-# Even with the right loss, this is not the step of one device. For a norm $c$, the $n$
-# clipped shares can add up to almost $n c$ if they point in similar directions.
+# So even the right loss does not give the step of one device. Each of the $n$ shares has at
+# most the norm $c$, but the norm of their sum can be almost $n c$. (A limit of $c/n$ for
+# each keeps the sum below $c$, but may cut too much.)
 
 # %% [markdown]
 # ## 3. A whole training loop
@@ -585,11 +584,11 @@ card.outcome("largest_weight_difference", max(differences.values()))
 # %% [markdown]
 # ### Exercise 6.4: find the bug
 #
-# There are bugs that such a test does not find, for example in this script, which you may
-# have inherited at work. Its replicas share a batch, and add up their gradients. Each step
-# takes several *micro-batches* (the small batches of [lab 05](05_many_gpus_fit.ipynb)), and
-# the learning rate falls from step to step. But **one line** does not do what the docstring
-# says.
+# Such a test does not find every bug. Suppose that you inherit the script below at work,
+# and that it passes the test. Its replicas share a batch, and add up their gradients. Each
+# step takes several *micro-batches* (the small batches of [lab
+# 05](05_many_gpus_fit.ipynb)), and the learning rate falls from step to step. But **one
+# line** does not do what the docstring says.
 
 # %%
 show_listing(script.train)
@@ -611,8 +610,8 @@ show_listing(script.train)
 # **Example.** `return 6, "", 0` says that line 6 should be empty, and that the bug costs
 # nothing.
 #
-# Guessing does not help, because a wrong line and a wrong repair get the same verdict. Run
-# the script with sizes that you can follow by hand:
+# Guessing does not help, because the check does not say whether the line or its repair is
+# wrong. Run the script with sizes that you can follow by hand:
 # `script.train(np.zeros(2), np.ones((8, 2)), np.ones(8), 1, 2, 4, 0.1)` makes 4 steps of 2
 # micro-batches, and returns the weights and the rates.
 
@@ -649,12 +648,11 @@ for accumulate in (1, 2, 4, 8):
 # %% [markdown]
 # ## 4. A large network
 #
-# Does your step from 6.2 also train a large network, and do its copies stay equal? The many
-# layers of [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et al.
-# 2018](https://arxiv.org/abs/1801.04381)) make it a hard test: they mean many gradients to
-# add up and much batch normalisation. At `gpu` scale the network has its full width, and
-# gets all digits at 112x112 pixels. Otherwise it has about a third of the width, and gets
-# fewer digits at 64x64 pixels.
+# Does your step from 6.2 also train a large network, and do its copies stay equal? A hard
+# test is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et al.
+# 2018](https://arxiv.org/abs/1801.04381)), which has many layers. At `gpu` scale it has its
+# full width, and gets all digits at 112x112 pixels. Otherwise it has about a third of the
+# width, and fewer digits at 64x64.
 
 # %%
 utils.set_random_seed(lab.seed)
@@ -679,8 +677,9 @@ my_variables_guess = {"trained": None, "others": None}
 card.predict("variables_that_differ", my_variables_guess)
 
 # %% [markdown]
-# Convolutions and batch normalisation fail on a replica without images, so here we drop
-# images that do not fill a global batch.
+# Exercise 6.3 dropped no image. But in TensorFlow, convolutions and batch normalisation
+# fail on a replica without images, so here we drop the images that do not fill a global
+# batch.
 
 # %%
 per_replica_batch = max(1, lab.batch_size // lab.replicas)
@@ -702,8 +701,7 @@ left_out = [n % global_batch for n in (lab.train_images, lab.valid_images)]
 print("Images left out of an epoch: {} in training, {} in validation".format(*left_out))
 
 # %% [markdown]
-# Your `train_on` does not validate, so the lab puts your step from 6.2 into a loop of its
-# own.
+# The lab puts your step from 6.2 into a loop that also validates.
 #
 # **Question.** Which line of `train_epoch` waits for the devices, and why must it come
 # before the clock stops?
@@ -726,12 +724,13 @@ def train_epoch(number, train_step, valid_step):
 
 # %% [markdown]
 # While a GPU works, Python runs ahead, and waits only when it reads a result. So the loop
-# reads a metric before it stops the clock. If it read one after every step, the GPU would
-# get no new work while Python waits.
+# reads a metric before it stops the clock. Reading one after every step would leave the GPU
+# without new work.
 
 # %% [markdown]
-# The first epoch will take longer, because TensorFlow first runs your Python code once *for
-# every replica*, and builds one large graph from all of it.
+# The first epoch will take longer (18 s instead of 8 s in the stored run), because
+# TensorFlow first runs your Python code once *for every replica*, and builds one large
+# graph.
 #
 # **Predict** the validation accuracy after the last epoch.
 
@@ -792,22 +791,20 @@ card.measure("gradient_mib", float(mib))
 print(f"Size of the gradients that each step adds up: {mib:.2f} MiB")
 
 # %% [markdown]
-# All copies of a weight start equal, and the optimizer of each replica works with the same
-# sum of gradients. So no weight ever has to be copied: only the gradients travel. Running
-# averages have no gradient, so each replica averages over its own images, and a saved
-# network has the averages of the first replica. (Use
-# `BatchNormalization(synchronized=True)` from [lab 05](05_many_gpus_fit.ipynb) if that
-# matters.)
+# In the stored run not one weight differs, but every running average does. All copies of a
+# weight start equal, and the optimizer of each replica works with the same sum of
+# gradients, so only the gradients have to travel. Running averages have no gradient, so
+# each replica averages over its own images, and a saved network has the averages of the
+# first replica. (If that matters, use `BatchNormalization(synchronized=True)`.)
 
 # %% [markdown]
 # ## 5. Why are eight GPUs not eight times as fast?
 #
-# Your loop is right on any number of devices, but is it also fast? Suppose that eight
-# devices share one global batch, which [lab 05](05_many_gpus_fit.ipynb) called [*strong
-# scaling*](../docs/glossary.md). However few images each of them gets, a step has a fixed
-# cost $t_0$ ([lab 02](02_throughput.ipynb)). To find yours, we time a step on one device,
-# with a batch and with an eighth of it. The straight line through both times begins at
-# $t_0$.
+# Suppose that eight devices share one global batch, which [lab 05](05_many_gpus_fit.ipynb)
+# called [*strong scaling*](../docs/glossary.md). However few images each of them gets, a
+# step has a fixed cost $t_0$ ([lab 02](02_throughput.ipynb)). To find yours, we time a step
+# on one device, with a whole batch and with an eighth of it, and draw a straight line
+# through both times. Its height at zero images is $t_0$.
 
 # %%
 one = tensorflow.distribute.get_strategy()  # the default: a single device
@@ -827,8 +824,8 @@ print(f"Fixed part of the longer step: {100 * fixed_part:.1f}%")
 
 # %% [markdown]
 # Let $f$ be the fixed part, as a fraction of a step's time on one device. If $n$ replicas
-# share the rest, a step takes $f + (1 - f)/n$ times as long. The speed-up is the inverse,
-# which is [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
+# share the rest, a step takes $f + (1 - f)/n$ times as long. The inverse is the speed-up,
+# by [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
 #
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
 #
@@ -848,29 +845,30 @@ print(f"Images/sec: {rate:.2f} on one device, at most {rate * speed_up(fixed_par
 
 # %% [markdown]
 # With a tenth fixed, even a thousand replicas are not ten times as fast as one. And the law
-# leaves out the costs that more replicas *add*. Of the four parts of a step's time, only
-# the first is meant to become shorter:
+# leaves out what more replicas *add*. Of the four parts of a step's time below, more
+# replicas shorten the first, leave the second as it is, and bring the last two:
 #
 # - *Computation*: each of eight replicas has 8 of 64 images, which may be too few to keep a
 #   GPU busy.
 # - *Launch overhead*, a part of $t_0$, takes as long for 8 images as for 64.
 # - *Communication*: each replica sends up to twice the size of the gradients ([lab
-#   05](05_many_gpus_fit.ipynb)), which some libraries partly hide behind the backward pass.
+#   05](05_many_gpus_fit.ipynb)), and some libraries hide part of this behind the backward
+#   pass.
 # - *Waiting* for the slowest replica, and for the [host](../docs/glossary.md).
 
 # %% [markdown]
-# The remedy against a fixed part is [*weak scaling*](../docs/glossary.md): each replica
-# keeps the batch size that it would have alone, so a step has more work to share. That is
-# why [lab 05](05_many_gpus_fit.ipynb) scales the learning rate: the global batch grows, and
-# training may need more epochs ([lab 03](03_time_to_accuracy.ipynb)).
+# The remedy for a fixed part is [*weak scaling*](../docs/glossary.md): each replica keeps
+# the batch size that it would have alone, so a step has more work over which to spread it.
+# But the global batch grows, so [lab 05](05_many_gpus_fit.ipynb) scales the learning rate,
+# and training may need more epochs ([lab 03](03_time_to_accuracy.ipynb)).
 
 # %% [markdown]
 # ### How fast can the host read?
 #
-# There is one more limit, which weak scaling only makes worse: all replicas get their
-# images from the same host. So far these came from an array in memory. But most people keep
-# images as files in one folder for each class. The next cell writes such files
-# (`images/0/00001.png` and so on), and reads them with
+# One limit remains, and weak scaling brings it nearer: the more images the replicas train
+# on in a second, the more their one host must read. So far it read an array in memory. But
+# images are often files, in one folder for each class. The next cell writes such files, and
+# reads them with
 # [`image_dataset_from_directory`](https://keras.io/api/data_loading/image/). By default
 # Keras shuffles them, but here we switch that off.
 #
@@ -894,8 +892,8 @@ print(f"Images that differ between files and array: {different}")
 print(f"Labels that differ: {(classes != y_train[order]).sum()}")
 
 # %% [markdown]
-# The files keep every pixel, but without shuffling they are sorted by class: at first, the
-# network would see nothing but the digit 0. So leave Keras' shuffling on when you train.
+# Without shuffling, the files are sorted by class: at first, the network would see nothing
+# but the digit 0. So leave Keras' shuffling on when you train.
 #
 # **Predict:** how many times as fast can you read images from the array as from the files?
 
@@ -928,11 +926,11 @@ print(f"The host reads image files {spare:.1f} times as fast as your replicas tr
 card.outcome("array_over_files", ratio)
 
 # %% [markdown]
-# Your files came from the operating system's memory; from a slow disk, reading would take
-# even longer. As long as the host reads faster than the GPUs train, it prepares the next
-# batch in advance, and they hardly ever wait. The last printed line says how much room
-# there is: once training is faster by that factor (or earlier, because the host has other
-# work, too), more GPUs no longer help.
+# Your files came from the operating system's memory; a slow disk would take even longer. As
+# long as the host reads faster than the GPUs train, they hardly ever wait. In the stored
+# run it reads 14.8 times as fast as the two replicas train. If training were that much
+# faster, more GPUs would no longer help, and in practice this happens earlier, because the
+# host has other work, too.
 
 # %% [markdown]
 # ## The answer in your numbers

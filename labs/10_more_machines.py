@@ -39,9 +39,7 @@ repeats: int = None  # measured steps of each kind; None: chosen by the scale
 # ## Set up
 #
 # All workers compute on the CPU, because several processes would compete for the GPU. If
-# you are stuck, call `hint("10.1")` in a new cell: it asks a guiding question, and each
-# further call tells you more. The [glossary](../docs/glossary.md) explains technical
-# terms.
+# you are stuck, call `hint("10.1")` in a new cell; each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session
@@ -86,8 +84,8 @@ from helpers.workers.processes import run_ring
 #
 # Before you measure anything, place a bet on the result of section 6. Eight devices train
 # an image classifier, each with 64 images in a step. Then 1,024 devices train it to the
-# same accuracy, again with 64 images each. (The network is yours from [lab
-# 02](02_throughput.ipynb) or, without a run of that lab, the small one of section 3.)
+# same accuracy, again with 64 images each. (The lab uses the speed that you measured in
+# [lab 02](02_throughput.ipynb), or else that of a small network.)
 #
 # **Predict:** How many times as fast is the training with 1,024 devices as with 8? The price
 # follows: if it is 10 times as fast, it costs 128 / 10 = 12.8 times as much.
@@ -143,8 +141,8 @@ for spread, seconds in waited.items():
 card.measure("straggler_seconds", waited)
 
 # %% [markdown]
-# You cannot start 10,000 workers here, so we simulate them without messages: for $N$
-# workers, we draw $N$ random times, take the largest, and average it over 200 steps.
+# You cannot start 10,000 workers here, so we simulate them: for $N$ workers, we draw $N$
+# random times, take the largest, and average it over 200 steps.
 
 # %%
 simulated = {
@@ -163,15 +161,16 @@ show_figure(figure, text, session.caption())
 # With 10,000 workers, a step takes only about four times as long as for a worker alone.
 # Why does the time grow so slowly?
 #
-# All delays run at the same time. The first of $N$ delays ends, on average, after $1/N$ of
-# the mean delay. However long the others have lasted, the rest of an exponential delay
-# behaves like a new one. So the next ends after a further $1/(N - 1)$ of the mean, and so
-# on until the last, which adds a whole mean delay. On average, a step takes
+# With $N$ delays running at once, some delay ends $N$ times as often as with one, so the
+# first ends, on average, after $1/N$ of the mean delay. And an exponential delay has no
+# memory: however long it has lasted, its rest is like a new one. So the next ends after a
+# further $1/(N - 1)$ of the mean, and so on until the last, which adds a whole mean delay.
+# On average, a step takes
 #
 # $$ c \left( 1 + \sigma \sum_{i=1}^{N} \frac{1}{i} \right) \approx c\,\big( 1 + \sigma\,(\ln N + 0.58) \big). $$
 #
-# For $\sigma = 0.5$ and $N = 10{,}000$ this gives $5.9\,c$, and in this time the step
-# processes ten thousand times as many images. Stragglers waste machine time, but more
+# For $\sigma = 0.5$ and $N = 10{,}000$ this gives $5.9\,c$: four times as long as a step of
+# one worker, for ten thousand times the images. Stragglers waste machine time, but more
 # machines still help.
 
 # %% [markdown]
@@ -190,8 +189,8 @@ for dropped in (0, 100, 500):
 
 # %% [markdown]
 # Without the slowest 1%, a step is more than 40% shorter, because a few very late workers
-# cause much of the wait. (A machine that is *always* late has to be replaced, or its share
-# of the data is lost.)
+# cause much of the wait. (If one machine is *always* late, its share of the data would be
+# lost for good, so replace it.)
 
 # %% [markdown]
 # ## 2. Send while you compute
@@ -224,9 +223,6 @@ for dropped in (0, 100, 500):
 
 # %% [markdown]
 # ### Exercise 10.1: buckets
-#
-# You predict when all gradients have been added up, so that you can choose a bucket size
-# before you send anything.
 #
 # **Write** `buckets(gradient_bytes, ready_at, latency, bandwidth, bucket_bytes)`, which
 # returns the seconds from the start of backward to the end of the last all-reduce.
@@ -289,8 +285,8 @@ buckets = check("10.1", buckets)
 # - a slow link, on which a message takes 5 ms, plus its bytes divided by 100 MB/s. An
 #   all-reduce of $N$ workers consists of $2\,(N - 1)$ such messages, each with an $N$-th of
 #   the bytes, which gives $a$ and $w$;
-# - backward, which takes 0.2 s. Each layer's share of it is *assumed* to equal its share of
-#   the multiplications.
+# - backward, which takes 0.2 s, divided over the layers in proportion to their
+#   multiplications (an *assumption*).
 
 # %%
 # The gradients in the order of backward: their sizes in bytes, and when each is ready.
@@ -345,15 +341,15 @@ show_figure(figure, text, session.caption())
 # the link idle until backward has ended. With your best size, the last all-reduce ends only
 # shortly after the 200 ms of backward: overlap hides most of the messages.
 #
-# The predicted curve has a step wherever the number of buckets changes. It is a little too
-# low, because it leaves out the time to copy the bytes and to add them up.
+# The predicted curve is a little too low, because it leaves out a small cost of each
+# message, and the time to copy and add up the bytes.
 
 # %% [markdown]
 # ## 3. A forecast that can fail
 #
-# How fast would 512 machines be? You cannot measure that here, but you can fit a law to
-# `n` workers. Then the law has to forecast `n + 1` workers, and it has to say beforehand
-# how wrong it may be. If it fails at `n + 1`, you need not believe it for hundreds.
+# How fast would 512 machines be? You cannot measure that here, but you can fit a law to `n`
+# workers. Then the law has to forecast `n + 1` workers, and it has to say beforehand how
+# wrong it may be. If it is wrong about `n + 1`, it deserves no trust about hundreds.
 
 # %% [markdown]
 # The law has two parts. In a step, a device with $b$ images first computes for $C$
@@ -380,9 +376,6 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # ### Exercise 10.2: a law for N devices
-#
-# Your law forecasts how fast a group of devices trains, and how much of its power is
-# used.
 #
 # **Write**
 # `forecast(devices, batch_size, t0_seconds, peak, gradient_bytes, latency_seconds, bytes_per_second)`,
@@ -464,9 +457,9 @@ def law_of(one_round):
     return *step, network_bytes, *ring_link
 
 # %% [markdown]
-# Your workers share the cores of one machine. If three workers share two cores, computing
-# and sending take 1.5 times as long, and a core that computes cannot send. So
-# `forecast_here` applies this factor to the *in turn* forecast.
+# Three workers on two cores take 1.5 times as long to compute and to send, so
+# `forecast_here` multiplies both by this factor. And a core that computes cannot send, so
+# nothing overlaps: we use the *in turn* forecast.
 
 # %%
 def forecast_here(law, workers, batch_size):
@@ -490,11 +483,11 @@ card.measure("link", {"latency_seconds": law[3], "bytes_per_second": law[4]})
 # of 2, it claims that you will measure between 500 and 2,000 images/s. A measurement of 400
 # would refute it.
 #
-# We take the stated error from the steps that the law has not seen. Each of the three
-# rounds of measurements gives a law of its own, and yours has the median of their
-# constants. All four laws forecast the steps in which the workers trained together. If the
-# worst forecast is off by a factor of $f$, the stated error is $f^2$, but at least 1.1. The
-# square leaves a margin for the new batch size and the additional worker.
+# To choose this factor, we let the law forecast the steps in which the workers trained
+# together, which it has not seen. And we ask four laws: one fitted to each of the three
+# rounds, and yours, which has the medians of their constants. If the worst forecast is off
+# by a factor of $f$, we state $f^2$, and at least 1.1. The square is an arbitrary margin,
+# for another batch size and one more worker.
 
 # %%
 forecast_speeds, measured_speeds = [], []
@@ -544,14 +537,14 @@ text = f"{n + 1} workers: forecast {forecast_speed:.0f}, measured {seen_speed:.0
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# Where the curve of your law falls, one more worker makes the training *slower*, because it
-# lengthens the all-reduce too much, or because there are more workers than cores.
+# Where the curve falls, one more worker makes the training *slower*: either the all-reduce
+# becomes too long, or the workers have to share cores. In the stored run it falls from the
+# start, and two workers are forecast to be half as fast as one.
 #
-# Does your measurement lie within the stated error? Then the law has passed a test that it
-# could have failed. If it lies outside, the law is refuted, and you have learned it for
-# free. With fewer cores than workers, suspect the correction for shared cores first, because
-# nothing else has tested it. (The grey point was measured with 64 images, and converted by
-# the law.)
+# If your measurement lies within the stated error, the law has passed a test that it could
+# have failed. If it lies outside, the law is refuted, and you have learned it for free.
+# With fewer cores than workers, suspect the correction for shared cores first. (The grey
+# point was measured with 64 images, and converted by the law.)
 
 # %% [markdown]
 # ## 4. Does it hold for 512 GPUs?
@@ -588,7 +581,7 @@ card.outcome("vgg_fall", {"by_the_law": fall["overlapped"], "reported": fall["re
 # The law misses most of the fall. Whether a ring has 128 devices or 512, each of them sends
 # the gradient almost exactly twice, so the law sees hardly any difference. In a larger
 # cluster, a slow GPU is more likely, and other traffic may share the network. (The reports
-# may also describe different software: nothing here can tell the cause.)
+# may also describe different software.)
 #
 # Is the law too optimistic for others as well? Horovod reports on two more networks on
 # 512 GPUs, and [Goyal et al. (2017)](https://arxiv.org/abs/1706.02677) train ResNet-50 on
@@ -612,22 +605,20 @@ show_figure(forecast_figures.published(rows), text, session.caption())
 
 # %% [markdown]
 # With overlap, the law promises 10 to 12 points more than each of the four reports. For
-# three of them it even promises 100%, because it hides all messages behind backward. So
-# every plan by this law needs a margin. The worst report reached 0.85 times the forecast
-# efficiency, and section 6 will multiply its plan by this number.
+# three of them it even promises 100%, because it hides all messages behind backward. Only
+# VGG-16 has too many parameters for its computing time: a ring over 25 Gbit/s needs 354 ms
+# for its gradient of 553 MB, and backward can hide at most 258 ms. So every plan by this
+# law needs a margin. The worst report reached 0.85 times the forecast efficiency, and
+# section 6 will multiply its plan by this number.
 #
-# Do not use the percentages themselves today: the reports date from 2017, with links of 25
-# or 50 Gbit/s. ([Lab 11](11_does_not_fit.ipynb) assumes 400 Gbit/s.)
+# The percentages themselves are history: the reports date from 2017, with links of 25 or 50
+# Gbit/s. What stays is the gap.
 
 # %% [markdown]
 # <details><summary>All four reports lie between the law's two limits. Does that confirm it?</summary>
 #
 # Hardly. The limits lie 14 to 26 points apart, and the simple guess "90% for all" is right
 # for three of the four. Still, a report below *in turn* would have refuted the law.
-#
-# VGG-16 is far below the others, because it has the most parameters relative to its
-# computing time. In a ring over 25 Gbit/s, its gradient of 553 MB needs 354 ms, of which
-# backward can hide at most 258 ms.
 #
 # </details>
 
@@ -701,16 +692,16 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 #
 # $$ 2\,(N - 1 - \log_2 N)\, \ell = \frac{2\, G}{N B}. $$
 #
-# Two levels are faster than both. In a single ring or tree, the whole gradient passes
-# about twice over one link between machines. With two levels, all eight links of a machine
-# share this work, because each device exchanges only an eighth of the gradient with other
-# machines.
+# Two levels are faster than both. In one ring, the whole gradient passes about twice over
+# one link between machines. With two levels, all eight links of a machine share this work,
+# because each device exchanges only an eighth of the gradient with other machines. (NCCL
+# shares it in another way, by running several rings at once.)
 
 # %% [markdown]
 # ## 6. The plan
 #
-# Now your bet is settled. The explorer below calculates the time and the price of a
-# training from your numbers, and counts four things that slow down a large group:
+# The explorer below settles your bet. It calculates the time and the price of a training
+# from your numbers, and counts four things that slow down a large group:
 #
 # - messages, by your law with overlap and the fastest of the three kinds of all-reduce;
 # - stragglers, but milder than in section 1, because the times here come from a normal
@@ -728,7 +719,7 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # %% [markdown]
 # The fixed cost $t_0$, the peak $r_\infty$ and the number of parameters come from your run
 # of lab 02, where a "device" was the whole machine. Without such a run, they come from
-# section 3. In JupyterLab, the explorer has sliders that start at these numbers.
+# section 3. In JupyterLab, the explorer has sliders.
 
 # %%
 card.lock("speed_up_of_1024")
@@ -753,9 +744,11 @@ for case, times in {"At best": best_case, "With the margin": with_margin}.items(
 card.outcome("speed_up_of_1024", with_margin)
 
 # %% [markdown]
-# The last two lines are the answer for your numbers, with its error bar. The first is a
-# best case, because it takes the law with overlap. The second has the margin of section 4,
-# and your bet is scored against it.
+# The last two lines are the answer for your numbers. The first is a best case, because it
+# takes the law with overlap. The second has the margin of section 4, and your bet is scored
+# against it. The stored plan is for a small training, which takes three seconds with 8
+# devices: its short steps cannot hide all messages, and it ends before anything fails, so a
+# training of hours may settle the bet differently.
 #
 # Where did the factor of 128 go? Compare the two numbers of steps. With 1,024 devices, each
 # step has 128 times as many images, but if the critical batch size is 1,000, a third of the
@@ -763,8 +756,7 @@ card.outcome("speed_up_of_1024", with_margin)
 # that: far beyond the critical batch size, you pay for images that save hardly any steps.
 
 # %% [markdown]
-# And how much is due to the all-reduce? We plan once more for 1,024 devices, with each of
-# its three kinds.
+# And how much is due to the all-reduce? We plan once more, with each of its three kinds.
 
 # %%
 for way in ("ring", "tree", "two levels"):
@@ -808,7 +800,8 @@ for way in ("ring", "tree", "two levels"):
 #
 # $$ S = \ln\frac{u}{l} + 20 \max\left(\ln\frac{l}{m}, \ln\frac{m}{u}, 0\right). $$
 #
-# With the factor of $20 = 2 / 0.1$, it pays to leave one chance in ten of a miss.
+# The factor $20 = 2 / 0.1$ is chosen so that the best range is the one that misses once in
+# ten times.
 
 # %%
 at_n = curve[n] * known_ratio
@@ -823,8 +816,10 @@ for name, (lowest, highest) in ranges.items():
 card.measure("interval_scores", scores)
 
 # %% [markdown]
-# If your law has the worse score, compare the rounds of measurements: either they differ,
-# which makes the range wide, or they agree, and then the law itself is wrong.
+# In the stored run the law has the better score, 0.82 against 3.19, because the whole range
+# of common sense lies above the measurement. If your law has the worse score, compare the
+# rounds of measurements: either they differ, which makes the range wide, or they agree, and
+# then the law itself is wrong.
 #
 # ## Quiz
 #
@@ -852,8 +847,8 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Will more machines help? Four limits keep 1,024 devices from being 128 times as fast as 8,
-# and for each you have a number:
+# Will more machines help? Besides failures, four limits keep 1,024 devices from being 128
+# times as fast as 8, and for each you have a number:
 #
 # | limit | your number | remedy |
 # |---|---|---|
