@@ -77,8 +77,10 @@ OF_ONE_LAB = {
     "03": {"ex5_find_the_bug/script.py", "ladder.py"},
     "06": {
         "class_folders.py",
+        "epochs.py",
         "models.py",
         "probing.py",
+        "small.py",
         "words.toml",
         "ex4_find_the_bug/script.py",
     },
