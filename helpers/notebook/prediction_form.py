@@ -1,6 +1,7 @@
 """A form for a prediction, beside the way in code: fields, and a button that locks them."""
 
 import ast
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,7 @@ EXAMPLES = {
     "ratio": "such as 0.5", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
 }  # fmt: skip
+AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
 AGAIN = "Run this cell again if a figure below is to show it."
 
 
@@ -64,18 +66,31 @@ def prediction_form(
         button_style="primary",
     )
 
+    asked_about = []
+
+    def say(line):
+        reply.value = f'<div role="alert">{as_html(line)}</div>'
+
     def pressed(_):
-        values = [_read(of_each or kind, field.value) for field in fields]
         try:
-            line = lock(dict(zip(names, values, strict=True)) if of_each else values[0])
+            values = [_read(of_each or kind, field.value) for field in fields]
+            given = dict(zip(names, values, strict=True)) if of_each else values[0]
+            empty = [name for name, one in zip(names, values, strict=True) if one is None]
+            if 0 < len(empty) < len(names) and empty != asked_about:
+                asked_about[:] = empty
+                say(
+                    f"Still empty: {', '.join(map(str, empty))}. Fill it in, or press Lock "
+                    "again to leave it out."
+                )
+                return
+            line = lock(given)
         except RunCardError as error:  # a callback has no cell to show it
             reason = str(error).replace("run the cell again", "press Lock again")
-            reply.value = f'<div role="alert">{as_html(reason)}</div>'
+            say(reason[0].upper() + reason[1:])
             return
         for widget in (*fields, button):
             widget.disabled = True
-        line = line or f"Locked. {AGAIN}"
-        reply.value = f'<div role="alert">{as_html(line)}</div>'
+        say(line or f"Locked. {AGAIN}")
 
     button.on_click(pressed)
     return VBox([*fields, button, reply])
@@ -102,6 +117,11 @@ def _read(kind, given):
     text = given.strip().strip("[]")
     if kind == "list":
         return [_number(part) for part in text.split(",") if part.strip()]
+    if AMBIGUOUS.fullmatch(text):
+        raise RunCardError(
+            f"{text} may mean {text.replace(',', '')} or {text.replace(',', '.')}: write it "
+            "without a comma and press Lock again."
+        )
     return _number(text.replace(",", ".")) if text else None
 
 

@@ -90,7 +90,8 @@ def of_runs(lab: str, cards: Iterable[dict]) -> Progress:
         for exercise, strengths in card.get("hints", {}).items():
             hints[exercise] = max([hints.get(exercise, 0), *strengths])
         for start, entries in _by_start(card).items():
-            if _worth(entries) >= _worth(predicted.get(start, {})):
+            # Of two runs alike the first counts: the second knew what would come.
+            if start not in predicted or _worth(entries) > _worth(predicted[start]):
                 predicted[start] = entries
         if newer := own_rate(card):
             rate, where = newer, _where(card)

@@ -47,12 +47,25 @@ def test_what_is_locked_in_the_form_stands(card, asked):
 
 def test_each_name_has_a_field(card, asked):
     card.predict("throughput_over_usual", CURVE)
-    fields, button, _ = form_of(asked)
+    fields, button, reply = form_of(asked)
     assert [field.description for field in fields] == ["8", "64"]
     fields[1].value = "2"
     button.click()
+    assert "Still empty: 8." in reply.value
+    assert stored(card, "throughput_over_usual")["locked_unix_seconds"] is None
+    button.click()
     assert stored(card, "throughput_over_usual")["value"] == {"64": 2}
     assert card.predict("throughput_over_usual", CURVE) == {64: 2}
+
+
+@pytest.mark.parametrize("given", ["1,000", "12,500", "-1,024"])
+def test_a_comma_that_may_mean_a_thousand_is_asked_about(card, asked, given):
+    card.predict("share_of_peak", None)
+    [field], button, reply = form_of(asked)
+    field.value = given
+    button.click()
+    assert f"{given} may mean {given.replace(',', '')} or" in reply.value
+    assert not button.disabled
 
 
 @pytest.mark.parametrize("given", ["", "much", "-3", "[1]", "__import__('os')", "9" * 500])
