@@ -118,9 +118,10 @@ def _read(kind, given):
     if kind == "list":
         return [_number(part) for part in text.split(",") if part.strip()]
     if AMBIGUOUS.fullmatch(text):
+        thousand, small = text.replace(",", ""), text.replace(",", ".")
         raise RunCardError(
-            f"{text} may mean {text.replace(',', '')} or {text.replace(',', '.')}: write it "
-            "without a comma and press Lock again."
+            f"{text} may mean {thousand} or {small}: write it without a comma and press Lock "
+            "again."
         )
     return _number(text.replace(",", ".")) if text else None
 
