@@ -120,8 +120,8 @@ def _read(kind, given):
     if AMBIGUOUS.fullmatch(text):
         thousand, small = text.replace(",", ""), text.replace(",", ".")
         raise RunCardError(
-            f"{text} may mean {thousand} or {small}: write it without a comma and press Lock "
-            "again."
+            f"{text} may mean {thousand} or {small}: write it without a comma and press "
+            "Lock again."
         )
     return _number(text.replace(",", ".")) if text else None
 

@@ -246,7 +246,7 @@ def test_the_first_run_with_predictions_is_in_the_labs_row():
     predict("02_throughput", 1.0, 2.0)
     assert "off by a factor of 3" in row_of("02")
     predict("02_throughput", None, 5.0)
-    assert "off by a factor of 2" in row_of("02")
+    assert "off by a factor of 3" in row_of("02")
     assert "Predictions: " not in row_of("03")
 
 
