@@ -146,6 +146,12 @@ def test_no_link_between_files_is_broken(page):
             assert (page.parent / target).exists(), target
 
 
+@pytest.mark.parametrize("page", REPOSITORY.glob("docs/*.md"), ids=lambda page: page.name)
+def test_the_site_links_only_to_notebooks_that_it_shows(page):
+    """Those of solutions/: a link to another one stops `make site`."""
+    assert "../notebooks/" not in page.read_text(encoding="utf-8")
+
+
 def test_the_page_on_measurements_quotes_the_stored_benchmark():
     stored = json.loads((REPOSITORY / "docs" / "bench" / "pipeline.json").read_text())
     page = (REPOSITORY / "docs" / "measurements.md").read_text(encoding="utf-8")
