@@ -132,6 +132,12 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
                         f"{path}: line {table.line_num}: has {len(cells)} of {len(names)} "
                         "cells: separate and fill them as in the first line."
                     )
+                if any(cell.strip() for cell in cells[len(names) :]):
+                    sign = {"\t": "a tab"}.get(form.delimiter, form.delimiter)
+                    raise LabError(
+                        f"{path}: line {table.line_num}: has {len(cells)} cells, but the "
+                        f"first line has {len(names)}: put a text with {sign} in quotes."
+                    )
                 plain = map(unharmed, cells)
                 yield (
                     table.line_num,

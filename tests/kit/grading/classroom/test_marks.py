@@ -119,6 +119,11 @@ def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
             "\ufeffstudent;exercise;points;comment\r\na\r\n",
             "line 2: has 1 of 4",
         ),
+        (
+            "overrides",
+            "student;exercise;points;comment\nada;2.1;1,5;Fast; gut\n",
+            "line 2: has 5 cells, but the first line has 4: put a text with ; in quotes",
+        ),
         ("roster", "name,student\nAda\n", "line 2: has 1 of 2"),
         ("overrides", "student,exercise,points,comment\nada,2.1,3,\n", "0 to 2"),
         ("overrides", "student,exercise,points,comment\nada,2.1,nan,\n", "0 to 2"),
