@@ -450,10 +450,11 @@ def hand_back(
     """Write the platform's table with grades in it, and a zip of feedback pages."""
     from kit.platforms.exchange import hand_back as write_back
 
-    *files, missing, absent = write_back(out, table, find_lab(lab) if lab else None, column)
+    chosen = find_lab(lab) if lab else None
+    *files, missing, absent, undecided = write_back(out, table, chosen, column)
     for path in files:
         typer.echo(f"wrote {path}")
-    for line in absent + missing:
+    for line in undecided + absent + missing:
         typer.echo(line)
     if missing:
         raise typer.Exit(1)

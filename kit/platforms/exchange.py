@@ -19,6 +19,7 @@ from kit.grading.classroom import class_files
 from kit.grading.classroom.csv_text import CsvFormat, read_csv_text
 from kit.grading.classroom.feedback import feedback_path, points
 from kit.grading.classroom.left_out import COLLECTED, LeftOut, read_collected, remember
+from kit.grading.classroom.marks import NO_DATE
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
@@ -26,6 +27,7 @@ from kit.platforms.archive import PACKED, notebooks
 from kit.platforms.decimals import decimals_of
 
 LONGEST_NAME = 60  # characters of a student's name
+MOST_NAMES = 5  # in a line
 MOST_BYTES = 150  # of a name in the folder of submissions; most file systems take 255
 
 
@@ -289,7 +291,7 @@ def read_table(path: Path) -> tuple[list[list[str]], CsvFormat]:
 
 def hand_back(
     out: Path, table_path: Path, lab: Lab | None = None, column: str | None = None
-) -> tuple[Path, Path, list[str], list[str]]:
+) -> tuple[Path, Path, list[str], list[str], list[str]]:
     """Write what goes back to the platform: its table with grades, and a zip of pages.
 
     Parameters
@@ -304,8 +306,9 @@ def hand_back(
     Returns
     -------
     tuple
-        The two files; a line for each grade and page that is not in them; and one for
-        each student of Canvas who handed in nothing, so that no page can go back.
+        The two files; a line for each grade and page that is not in them; one for each
+        student of Canvas who handed in nothing, so that no page can go back; and what is
+        still to decide about grades, in words.
 
     Raises
     ------
@@ -361,7 +364,33 @@ def hand_back(
         for r in without
         if r["problem"] == NOTHING_HANDED_IN
     ]
-    return grades_path, folder / "feedback.zip", sorted(missing), sorted(absent)
+    undecided = _undecided(results, out)
+    return grades_path, folder / "feedback.zip", sorted(missing), sorted(absent), undecided
+
+
+def _undecided(results, out):
+    """Which grades are open, and which would be lower if a date were known."""
+    is_open = [r["student"] for r in results if r["total"] is None]
+    no_date = [r["student"] for r in results if NO_DATE in r["needs"]]
+    of = len(results)
+    lines = []
+    if is_open:
+        lines += [
+            f"{len(is_open)} of {of} grades {'is' if len(is_open) == 1 else 'are'} open: "
+            f"{_in_short(is_open)} ({out / 'overview.html'} says why)"
+        ]
+    if no_date:
+        lines += [
+            f"{len(no_date)} of {of} came without a date, so lateness costs nothing there: "
+            f"{_in_short(no_date)} (write it into {out / 'roster.csv'}, and grade again)"
+        ]
+    return lines
+
+
+def _in_short(students):
+    """Some names, and how many others."""
+    more = [f"{len(students) - MOST_NAMES} more"] if len(students) > MOST_NAMES else []
+    return ", ".join(sorted(students)[:MOST_NAMES] + more)
 
 
 def _refuse_old_grades(out):

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from kit.todo_cells import Written
 
 DAY = timedelta(days=1)
+NO_DATE = "roster.csv does not say when it was submitted"
 TOO_BUSY = "this machine was too busy to judge {}: run `labs grade` again"
 
 
@@ -188,7 +189,7 @@ def _late(
     if not handed_in or person is None or person.due is None:
         return late, []
     if person.submitted is None:
-        return late, ["roster.csv does not say when it was submitted"]
+        return late, [NO_DATE]
     over = person.submitted - person.due
     if over <= timedelta(minutes=rules.grace_minutes):
         return late, []

@@ -24,6 +24,7 @@ from kit.grading.box import sandbox
 from kit.grading.classroom.class_files import read_overrides
 from kit.grading.classroom.feedback import all_points
 from kit.grading.classroom.marking.server import serve
+from kit.grading.classroom.marks import NO_DATE
 from kit.grading.grade import grade
 from kit.labs import find_lab
 from kit.platforms import exchange
@@ -267,9 +268,9 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     document = json.loads((out / "grades.json").read_text())
     for result in document["results"]:
         if result["person"]["id"] == "901":
-            result |= {"total": 3, "of": 6}
+            result |= {"total": 3, "of": 6, "needs": [NO_DATE]}
     (out / "grades.json").write_text(json.dumps(document))
-    path, pages, missing, absent = exchange.hand_back(out, table)
+    path, pages, missing, absent, undecided = exchange.hand_back(out, table)
     rows = read(path)
     assert list(rows[0]) == ["Student", "ID", "SIS Login ID", "Section", "Lab 01 (6)"]
     assert [row["Lab 01 (6)"] for row in rows] == ["20", "10.00", "", ""]
@@ -281,6 +282,12 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     assert missing == []
     assert absent == [
         "=Absent, Joe_903 has handed in nothing, and Canvas takes no page for them"
+    ]
+    assert undecided == [
+        "2 of 3 grades are open: =Absent, Joe_903, latedan_902 "
+        f"({out / 'overview.html'} says why)",
+        "1 of 3 came without a date, so lateness costs nothing there: lovelaceada_901 "
+        f"(write it into {out / 'roster.csv'}, and grade again)",
     ]
     with pytest.raises(LabError, match="no grades for 02_throughput, but for 01"):
         exchange.hand_back(out, table, find_lab("02"))
