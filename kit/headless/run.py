@@ -5,6 +5,7 @@ import time
 
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from helpers import plain_json
 from helpers.errors import LabError
@@ -64,7 +65,10 @@ def run(
             {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
         )
         console.print(_ended(results[-1]), style="red" if error else None, highlight=False)
-    console.print(_table(results))
+    table, shared = _table(results)
+    console.print(table)
+    for line in shared:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)
     for result in results:
         if result["error"]:
             console.print(
@@ -119,11 +123,20 @@ def _try_to_run(lab, parameters, solved, folder):
 
 
 def _table(results):
+    """The table, without columns that say nothing; and what all rows share, in lines."""
+    columns = dict(zip(HEADINGS, zip(*map(summary, results), strict=True), strict=True))
+    shared = []
+    for name in ("device", "given"):
+        values = set(columns[name]) - {"-"}
+        if len(values) == 1:
+            shared.append(f"{name.capitalize()}: {values.pop()}")
+            del columns[name]
+    columns = {name: cells for name, cells in columns.items() if set(cells) != {"-"}}
     table = Table()
-    for heading in HEADINGS:
-        right = heading in HEADINGS[4:]
-        justify = "right" if right else "left"
-        table.add_column(heading, justify=justify, no_wrap=heading == HEADINGS[0])
-    for result in results:
-        table.add_row(*summary(result), style="red" if result["error"] else None)
-    return table
+    for heading in columns:
+        justify = "right" if heading in HEADINGS[4:] else "left"
+        is_name = heading == HEADINGS[0]
+        table.add_column(heading, justify=justify, no_wrap=is_name, overflow="fold")
+    for result, cells in zip(results, zip(*columns.values(), strict=True), strict=True):
+        table.add_row(*map(Text, cells), style="red" if result["error"] else None)
+    return table, shared

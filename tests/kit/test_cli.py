@@ -276,8 +276,7 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     assert not alive
 
 
-def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch, tmp_path):
-    monkeypatch.setenv("COLUMNS", "140")
+def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):
     log = tmp_path / "log"
     given = {"epochs": 1, "sweep_batch_sizes": [4, 8], "log_dir": str(log)}
     options = [f"-p{name}={value}" for name, value in given.items()]
@@ -288,6 +287,10 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(monkeypatch
     assert "cell" not in ended.stderr, "no bar in a file"
     card = latest_cards()["02_throughput"]
     assert card["solution"], "no student's progress"
+    device = f"\nDevice: {card['environment']['device']['name']}, "
+    assert ended.stdout.count(device) == 1
+    assert "\nGiven: epochs=1, sweep_batch_sizes=[4, 8]," in ended.stdout
+    assert "…" not in ended.stdout, "no cell is cut, even in a file"
     assert {name: card["parameters"][name] for name in given} == given
     assert set(card["measurements"]["sweep_images_per_second"]) >= {"4", "8"}
     assert list(log.rglob("events.*")), "TensorBoard's files"
