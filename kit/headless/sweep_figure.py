@@ -5,11 +5,18 @@ import io
 from itertools import cycle
 from numbers import Number
 from statistics import mean
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 MOST_PANELS = 6
+MOST_TICKS = 10
+WIDEST_LABELS = 30  # characters of all ticks side by side
+IN_FULL = "{x:,.12g}"  # 97,600
+SEPARATED, OWN_POWER = 1e3, 1e7  # from here with separators, and with 1e7 above the axis
 MARKERS = "os^Dvx"
 
 
@@ -81,27 +88,69 @@ def _drawn(theme, runs, x, others, names):
         rows = -(-len(names) // 3)
         for place, name in enumerate(names, start=1):
             axes = figure.add_subplot(rows, min(3, len(names)), place)
-            for (label, group), marker in zip(
-                _groups(runs, others).items(), cycle(MARKERS), strict=False
-            ):
-                points = sorted(
-                    (run["parameters"][x], run["measured"][name])
-                    for run in group
-                    if name in run["measured"]
-                )
-                at = sorted({place for place, _ in points})
-                means = [mean(v for place, v in points if place == one) for one in at]
-                [line] = axes.plot(at, means, label=label)
-                axes.plot(*zip(*points, strict=True), marker, color=line.get_color(), ms=4)
-            axes.set(xlabel=x.replace("_", " "), ylabel=name.replace("_", " "))
-            smallest, largest = at[0], at[-1]
-            if smallest > 0 and largest / smallest >= 8:
-                axes.set_xscale("log", base=2)
+            draw_panel(axes, runs, x, others, name)
         if others:
             axes.legend(title=", ".join(others))
         png = io.BytesIO()
         figure.savefig(png, format="png", dpi=110)
     return f"data:image/png;base64,{base64.b64encode(png.getvalue()).decode()}"
+
+
+def draw_panel(
+    axes: "Axes", runs: list[dict], x: str, others: list[str], name: str
+) -> None:
+    """Draw a measurement over a parameter, a line for each value of the others.
+
+    Parameters
+    ----------
+    axes : matplotlib.axes.Axes
+    runs : list of dict
+        As `draw` takes them.
+    x : str
+        The parameter across.
+    others : list of str
+        The other swept parameters, but `seed`.
+    name : str
+        The measurement, which at least one run has. A rate or a time begins at 0, so that
+        noise does not look like a slope.
+    """
+    for (label, group), marker in zip(
+        _groups(runs, others).items(), cycle(MARKERS), strict=False
+    ):
+        points = _points(group, x, name)
+        at = sorted({place for place, _ in points})
+        means = [mean(v for place, v in points if place == one) for one in at]
+        [line] = axes.plot(at, means, label=label)
+        across, up = [place for place, _ in points], [value for _, value in points]
+        axes.plot(across, up, marker, color=line.get_color(), ms=4)
+    axes.set(xlabel=x.replace("_", " "), ylabel=name.replace("_", " "))
+    places, values = zip(*_points(runs, x, name), strict=True)
+    _set_across(axes, sorted(set(places)))
+    largest = max(values)
+    if name.endswith(("_per_second", "seconds")) and largest > 0:
+        axes.set_ylim(0, 1.1 * largest)
+    if SEPARATED <= largest < OWN_POWER:
+        axes.yaxis.set_major_formatter(IN_FULL)
+
+
+def _points(runs, x, name):
+    return sorted(
+        (run["parameters"][x], run["measured"][name])
+        for run in runs
+        if name in run["measured"]
+    )
+
+
+def _set_across(axes, places):
+    """A tick at each swept value, if there is room for all."""
+    if places[0] > 0 and places[-1] / places[0] >= 8:
+        axes.set_xscale("log", base=2)
+    axes.xaxis.set_major_formatter(IN_FULL)
+    if len(places) <= MOST_TICKS:
+        axes.set_xticks(places)
+        axes.set_xticks([], minor=True)
+        if sum(len(f"{place:,}") for place in places) > WIDEST_LABELS:
+            axes.tick_params(axis="x", labelrotation=45)
 
 
 def _is_number(value):

@@ -5,12 +5,13 @@ import io
 import re
 
 import pytest
+from matplotlib.figure import Figure
 from PIL import Image
 
 from callbacks.live.style import DARK_STYLE
 from helpers.run_card.units import in_heading
 from kit.headless.report import write_table
-from kit.headless.sweep_figure import draw
+from kit.headless.sweep_figure import draw, draw_panel
 
 RUNS = [
     {"parameters": {"batch_size": size, "seed": seed}, "measured": {"accuracy": size / 100}}
@@ -34,6 +35,25 @@ def test_a_sweep_is_drawn_for_light_and_for_dark_pages(figure):
     assert paper(figure.light) == "ffffff"
     assert paper(figure.dark) == DARK_STYLE["figure.facecolor"].strip("#")
     assert figure.text.startswith("6 runs over batch size, a dot each")
+
+
+def test_noise_is_no_slope_and_each_swept_value_has_its_tick():
+    rates = {1_000: 97_600.0, 2_000: 95_600.0, 32_000: 96_100.0}
+    runs = [
+        {"parameters": {"steps": steps}, "measured": {"steps_per_second": rate}}
+        for steps, rate in rates.items()
+    ]
+    figure = Figure()
+    axes = figure.add_subplot()
+    draw_panel(axes, runs, "steps", [], "steps_per_second")
+    figure.canvas.draw()
+    assert [label.get_text() for label in axes.get_xticklabels()] == [
+        "1,000", "2,000", "32,000",
+    ]  # fmt: skip
+    low, high = axes.get_ylim()
+    assert low == 0
+    assert (97_600 - 95_600) / (high - low) < 0.05
+    assert "20,000" in [label.get_text() for label in axes.get_yticklabels()]
 
 
 def test_a_page_of_runs_shows_the_figure_of_its_readers_theme(figure, tmp_path):
