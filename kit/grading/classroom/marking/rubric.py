@@ -5,6 +5,7 @@ everything, and a student reads the items as any other comment.
 """
 
 import hashlib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -58,7 +59,7 @@ def as_lines(items: Iterable[Item]) -> str:
 
 
 def from_lines(exercise: str, text: str) -> list[Item]:
-    """The items that a person has written.
+    """The items that a person has written: `1: a comment`, or with a sign `+1 a comment`.
 
     Parameters
     ----------
@@ -75,7 +76,8 @@ def from_lines(exercise: str, text: str) -> list[Item]:
     """
     found = {}
     for line in filter(str.strip, storable(text).splitlines()):
-        before, _, comment = line.partition(":")
+        signed = re.match(r"\s*([+-][\d.,]+)\s+([^:\s].*)", line)
+        before, comment = signed.groups() if signed else line.partition(":")[::2]
         points, comment = number(before.strip()), " ".join(comment.split())[:LONGEST_ITEM]
         if points is None or not comment or comment in found:
             problem = "appears twice" if comment in found else "is not an item"

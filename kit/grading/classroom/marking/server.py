@@ -256,6 +256,8 @@ def serve(
                     old, overrides = read_rubric(grades), read_overrides()
                     new, problems = decided(collected, overrides, form, old)
                     rubric, new, wrong = changed_rubric(collected, new, form, old)
+                    problems |= wrong
+                    is_new = new != list(overrides) or rubric != list(old)
                     write_overrides(grades, new)
                     if rubric != list(old):
                         write_rubric(grades, rubric)
@@ -263,7 +265,8 @@ def serve(
                 advice = "Nothing was saved. Correct that, go back, and save once more."
                 self.refuse(error, advice)
                 return
-            self.answer(page(collected, new, form, problems | wrong, True, rubric, names))
+            is_saved = is_new or not problems
+            self.answer(page(collected, new, form, problems, is_saved, rubric, names))
 
         def is_ours(self):
             """Whether who asks knows the address, and no other site's name is used."""
