@@ -87,7 +87,7 @@ def test_comments_without_points_and_points_for_a_whole_lab(graded):
     assert "Look at the first epoch <again>." in ada
     assert "has given" not in ada
     assert "A good sentence." in ada
-    assert "Nobody has marked it yet." in ada
+    assert "No points yet." in ada
     assert "5.5 of 6 points" in bob
     for page, comment in ((bob, "Shown to me"), (cyd, "Please come")):
         assert 'about the whole lab</h2>\n<p class="said">' + comment in page
