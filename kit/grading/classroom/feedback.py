@@ -19,6 +19,7 @@ from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.marking import link as marking_link
+from kit.grading.classroom.marking.rubric import read_rubric, with_points
 from kit.grading.classroom.similar import similar
 from kit.grading.contracts import Marked, Result
 from kit.labs import Lab, all_labs, find_lab, title_and_question
@@ -84,7 +85,8 @@ def write(
     for result in marked:
         _titles(result)
     # With a limit and each by itself: they show what submissions said.
-    pages = [functools.partial(_write_page, out, result) for result in marked]
+    rubric = read_rubric(out)
+    pages = [functools.partial(_write_page, out, result, rubric) for result in marked]
     done = exercise_pool.run_each(pages, PAGE_CPU_SECONDS, os.cpu_count() or 1)
     problems = []
     for result, is_written in zip(marked, done, strict=True):
@@ -92,7 +94,7 @@ def write(
             nothing = {"question": None, "observation": None}
             short = {n: verdict | nothing for n, verdict in result["exercises"].items()}
             with _isolated(out / feedback_path(result), problems):
-                _write_page(out, result | {"exercises": short})
+                _write_page(out, result | {"exercises": short}, rubric)
     strangers = [*marks.strangers(marked, class_files), *problems]
     needs = sum(bool(result["needs"]) for result in marked)
     alike = []
@@ -143,14 +145,18 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
         marking_link.write(out)
 
 
-def _write_page(out, result):
+def _write_page(out, result, rubric):
     heading = title_and_question(find_lab(result["lab"]))[0]
     tables = {
         number: in_words(number, verdict["question"], verdict["observation"])
         for number, verdict in result["exercises"].items()
     }
     # An empty answer has a row, too, as soon as the total counts its 0 points.
-    texts = [t for t in result["texts"] if t["text"] or t["comment"] or t["counted"]]
+    texts = [
+        text | {"comment": with_points(text, rubric)}
+        for text in result["texts"]
+        if text["text"] or text["comment"] or text["counted"]
+    ]
     page = _template("feedback.html.j2").render(
         result=result,
         texts=texts,

@@ -1,7 +1,7 @@
 """Comments that an instructor uses again and again, each with points: `rubric.csv`.
 
 An answer has an item if the comment on it has the item's line. So `overrides.csv` says
-everything, and a student reads the items as any other comment.
+everything, and a student reads the items with their points.
 """
 
 import hashlib
@@ -14,6 +14,7 @@ from helpers.errors import LabError
 from helpers.files import write_atomically
 from helpers.plain_json import storable
 from kit.grading.classroom.class_files import Override, as_csv, number, rows
+from kit.grading.contracts import MarkedText
 
 NAME = "rubric.csv"
 COLUMNS = ("exercise", "points", "comment")
@@ -97,6 +98,18 @@ def split(comment: str, items: Iterable[Item]) -> tuple[list[Item], str]:
 def joined(items: Iterable[Item], rest: str) -> str:
     """A comment with its items first."""
     return "\n".join([*(one.comment for one in items), *([rest] if rest else [])])
+
+
+def with_points(text: MarkedText, items: Iterable[Item]) -> str:
+    """The comment on an answer as a student reads it: with the points of its items.
+
+    Where a person has typed other points than the items' sum, the items have none.
+    """
+    found, rest = split(text["comment"], [o for o in items if o.exercise == text["number"]])
+    if not found or text["points"] != total(found, text["of"]):
+        return text["comment"]
+    shown = [one._replace(comment=f"{one.points:+g}: {one.comment}") for one in found]
+    return joined(shown, rest)
 
 
 def total(items: Sequence[Item], of: float) -> float | None:

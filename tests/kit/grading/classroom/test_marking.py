@@ -178,5 +178,8 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
         save(address, form)
         assert "cyd" not in decided(graded)
     grade(graded)
-    [feedback] = (graded / "grades" / "feedback").glob("ada*/*.html")
-    assert "Names the cause\nWell said." in feedback.read_text()
+    for student, value in points.items():
+        if student != "cyd":  # whose points are gone
+            [page] = (graded / "grades" / "feedback").glob(f"{student}*/*.html")
+            shown = "+1.5: " if value == "1.5" else ""  # not beside points typed instead
+            assert f">{shown}Names the cause\nWell said." in page.read_text()
