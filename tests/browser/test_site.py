@@ -88,6 +88,13 @@ def test_a_lab_is_shown_with_its_stored_outputs_and_figures(site, lab):
     assert "application/vnd.jupyter.widget" not in html
 
 
+def test_the_first_page_lists_pages_and_none_of_their_sections(site):
+    html = (site / "docs" / "index.html").read_text(encoding="utf-8")
+    assert "toctree-l1" in html
+    article = html.partition("<article")[2]
+    assert "toctree-l2" not in article
+
+
 def test_the_first_page_leads_to_the_course(site):
     found = re.search(r'url=([^"]+)"', (site / "index.html").read_text(encoding="utf-8"))
     assert (site / found[1]).is_file()
@@ -144,6 +151,17 @@ def test_a_telephone_shows_the_whole_width_of_every_page(site, page):
             widths[path.relative_to(site).as_posix()] = width
     assert len(widths) > len(all_labs())
     assert not {name: width for name, width in widths.items() if width > 390}
+
+
+def test_on_a_telephone_a_figure_keeps_its_size_and_scrolls_alone(site, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    pictures = page.locator(".cell_output .text_html > img").all()
+    assert len(pictures) > 3
+    for picture in pictures:
+        assert picture.evaluate("e => e.clientWidth >= Math.min(e.naturalWidth, 720)")
+        box = picture.locator("..")
+        assert box.evaluate("e => e.scrollWidth > e.clientWidth")
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
