@@ -558,7 +558,13 @@ def bench(
     try:
         _bench(what, students, nbgrader_students)
     except KeyboardInterrupt:
-        typer.echo("labs: interrupted; what was measured so far is kept.", err=True)
+        resumes = what in ("training", "accuracy", "all")
+        again = (
+            "training and accuracy resume with the same command"
+            if resumes
+            else f"the same command measures {what} from the beginning"
+        )
+        typer.echo(f"labs: interrupted; {again}.", err=True)
         raise typer.Exit(130) from None
 
 
