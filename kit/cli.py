@@ -635,7 +635,9 @@ def contact_sheet() -> None:
 
 @app.command(rich_help_panel=OPERATORS)
 def plan(
-    devices: Annotated[int, typer.Option(min=1, help="The number of devices.")],
+    devices: Annotated[
+        int | None, typer.Option(min=1, help="The number of devices.")
+    ] = None,
     link: Annotated[
         str | None,
         typer.Option(
@@ -692,6 +694,13 @@ def plan(
     """
     from helpers import plain_json
 
+    asked_for = {"--devices": devices, "--link": link if model is None else model}
+    if missing := [name for name, value in asked_for.items() if value is None]:
+        raise LabError(
+            f"give {' and '.join(missing)}, such as --devices 64 --link 25Gbit, or "
+            "--devices 64 --model llama-3-70b."
+        )
+    assert devices is not None
     if model is not None:
         if parameters is not None:
             raise LabError("--parameters is not for --model, which has its own.")
@@ -703,8 +712,7 @@ def plan(
         words = "\n".join(model_plan.lines(asked))
         typer.echo(plain_json.as_json(asked) if as_json else words)
         return
-    if link is None:
-        raise LabError("give --link, such as 25Gbit, or --model with a transformer's name.")
+    assert link is not None
     if device or memory or tokens:
         raise LabError("--device, --memory and --tokens need --model.")
     from kit.headless.plan import lines, plan_for

@@ -92,7 +92,9 @@ def test_memory_is_read_with_its_unit(text, size):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (["--devices=8"], "give --link"),
+        ([], "give --devices and --link, such as"),
+        (["--devices=8"], "give --link, such as"),
+        (["--model=llama-3-70b"], "give --devices, such as"),
         (["--devices=8", "--link=25Gbit", "--memory=80GB"], "need --model"),
         (["--devices=64", "--model=llama-3-70b", "--parameters=7"], "not for --model"),
     ],
