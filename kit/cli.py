@@ -58,10 +58,18 @@ AsJson = Annotated[
     bool,
     typer.Option("--json", help="Print the result as JSON, and all other text to stderr."),
 ]
+
+
+def _names_beginning(incomplete: str) -> list[str]:
+    return [lab.name for lab in all_labs() if lab.name.startswith(incomplete)]
+
+
 Names = Annotated[
     list[str] | None,
     typer.Argument(
-        metavar="[LAB]...", help="Labs, such as 02 or 02_throughput; by default all."
+        metavar="[LAB]...",
+        help="Labs, such as 02 or 02_throughput; by default all.",
+        autocompletion=_names_beginning,
     ),
 ]
 

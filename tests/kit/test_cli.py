@@ -306,6 +306,13 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):
     assert "Epoch 2:" not in page
 
 
+def test_the_shell_completes_the_names_of_labs():
+    typed = {"COMP_WORDS": "labs run 0", "COMP_CWORD": "2"}
+    ended = labs(env=os.environ | typed | {"_LABS_COMPLETE": "complete_bash"})
+    beginning = [lab.name for lab in all_labs() if lab.name.startswith("0")]
+    assert ended.stdout.split() == beginning
+
+
 def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():
     command = [sys.executable, "-m", "kit.cli", "run", "01"]
     printed = on_a_terminal(command)
