@@ -76,9 +76,40 @@ def note_run(lab: str) -> None:
     lab : str
         ``"02_throughput"``.
     """
+    path = _of_this_kernel()
+    if path and is_the_students(path):
+        _note(lab, path.name)
+
+
+def about_the_original(lab: str) -> str:
+    """What to say if this kernel runs a file that is not the student's copy of it.
+
+    Parameters
+    ----------
+    lab : str
+        ``"02_throughput"``.
+
+    Returns
+    -------
+    str
+        A line, or nothing: also where the student has no copy.
+    """
+    path, folder = _of_this_kernel(), students_folder()
+    if not path or folder != WORK:
+        return ""
+    originals = (REPOSITORY / "notebooks").resolve()
+    if not path.resolve().is_relative_to(originals) or lab not in (own := labs_in(folder)):
+        return ""
+    return (
+        f"This is the original. Your copy is {folder.name}/{own[lab].path.name}; what you "
+        "write here may be overwritten by an update."
+    )
+
+
+def _of_this_kernel():
+    """The notebook's file; None where nobody says it, or where it is gone."""
     path = os.environ.get("LABS_NOTEBOOK") or os.environ.get("JPY_SESSION_NAME")
-    if path and Path(path).is_file() and is_the_students(Path(path)):
-        _note(lab, Path(path).name)
+    return Path(path) if path and Path(path).is_file() else None
 
 
 def note_rename(before: Path, after: Path) -> None:

@@ -13,7 +13,7 @@ from helpers.machine.own_keras import use_own_keras
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.notebook import end_message, estimate, messages, prediction_form
 from helpers.notebook.kernel_patch import patch_this_kernel
-from helpers.notebook.notebooks import note_run
+from helpers.notebook.notebooks import about_the_original, note_run
 from helpers.parameters import (
     assigned_names,
     at_scale,
@@ -90,6 +90,8 @@ def start(
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)
     print(f"Running at {chosen['scale']} scale on {device['name']}{_replicas(device)}")
+    if _in_jupyterlab() and (line := about_the_original(lab)):
+        print(line)
     if _is_another_jupyterlab():
         print(
             "This JupyterLab is not the course's: it has no start page, and a stored "
@@ -106,9 +108,13 @@ def start(
 
 def _is_another_jupyterlab():
     """Whether the server has not loaded kit/jupyter/jupyter_server.py."""
+    return _in_jupyterlab() and SERVED not in os.environ
+
+
+def _in_jupyterlab():
     from callbacks.live.place import in_jupyterlab  # and so TensorFlow
 
-    return in_jupyterlab() and SERVED not in os.environ
+    return in_jupyterlab()
 
 
 def _at_the_scale_of_this_machine(given, lab, sizes, devices):
@@ -209,10 +215,8 @@ def done_so_far() -> Progress:
 
 
 def _shows_earlier_runs():
-    from callbacks.live.place import in_jupyterlab  # and so TensorFlow
-
     assert _current
-    return in_jupyterlab() and not _current.card.content.get("solution")
+    return _in_jupyterlab() and not _current.card.content.get("solution")
 
 
 def _home():

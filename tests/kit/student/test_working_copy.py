@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 from helpers.errors import LabError
 from helpers.files import REPOSITORY, write_atomically
 from helpers.notebook import notebooks, session
-from helpers.notebook.notebooks import note_run
+from helpers.notebook.notebooks import about_the_original, note_run
 from helpers.run_card import reset_exercises
 from helpers.run_card.documents import open_card
 from kit import labs
@@ -310,6 +310,24 @@ def test_of_several_copies_the_one_that_ran_last_is_changed_or_none(course, monk
     assert notebooks.labs_in(work)[lab.name].path == backup, "its run is the newest now"
     backup.unlink()
     assert notebooks.labs_in(work)[lab.name].path == mine, "it is the only one"
+
+
+def test_who_works_in_an_original_is_told_of_the_copy(course, monkeypatch):
+    monkeypatch.setattr(notebooks, "REPOSITORY", course)
+    lab, work = find_lab("02"), course / "work"
+
+    def said(path):
+        monkeypatch.setenv("JPY_SESSION_NAME", str(path))
+        return about_the_original(lab.name)
+
+    assert not said(lab.notebook), "there is no copy yet"
+    working_copy.make()
+    assert f"Your copy is work/{lab.notebook.name};" in said(lab.notebook)
+    mine = (work / lab.notebook.name).rename(work / "my throughput.ipynb")
+    assert "Your copy is work/my throughput.ipynb;" in said(lab.notebook)
+    elsewhere = shutil.copy(lab.notebook, course)
+    for path in (mine, elsewhere, course / "notebooks" / "no_such_file.ipynb"):
+        assert not said(path)
 
 
 def test_nothing_is_written_where_no_copy_of_it_can_be(course):
