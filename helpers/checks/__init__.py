@@ -9,6 +9,7 @@ import random
 from collections.abc import Callable
 from typing import Any
 
+from helpers.checks.few_lines import FewLines
 from helpers.checks.observe import observe
 from helpers.coach.hints import offer_help, offers_help
 from helpers.errors import CheckError
@@ -51,7 +52,8 @@ def check(exercise: str, answer: Any) -> Any:
         verdict = asked.verdict(wrong("reference", "reference"))
     else:
         # The same questions every time: a verdict must not change by chance.
-        verdict = judge_answer(exercise, answer, random.Random(exercise))
+        with FewLines():
+            verdict = judge_answer(exercise, answer, random.Random(exercise))
     card = session.current_card()
     if verdict is None:
         line = f"✓ {exercise} {asked.title}"

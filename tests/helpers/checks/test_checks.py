@@ -251,6 +251,25 @@ def test_a_passed_check_gives_the_students_own(card, capsys):
     assert documents.read_card(card.path)["checks"]["2.3"]["passed"] is True
 
 
+@pytest.mark.parametrize("lines", [1, 20, 21, 1496])
+def test_a_print_in_an_answer_leaves_the_verdict_in_sight(card, capsys, lines):
+    mine = recorded_answers("2.3").by_regression
+    left = list(range(lines))
+
+    def prints(*arguments):
+        while left:
+            print("line", left.pop(0))
+        return mine(*arguments)
+
+    assert check("2.3", prints) is prints
+    *shown, verdict = capsys.readouterr().out.splitlines()
+    assert verdict.startswith("✓ 2.3 ")
+    assert shown[:20] == [f"line {n}" for n in range(lines)][:20]
+    more = {21: ["… and 1 more line that your function printed"],
+            1496: ["… and 1,476 more lines that your function printed"]}  # fmt: skip
+    assert shown[20:] == more.get(lines, [])
+
+
 def test_the_reference_handed_in_again_is_not_an_answer(card, capsys):
     reference = check("2.3", None)
     assert check("2.3", reference) is reference
