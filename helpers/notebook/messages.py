@@ -126,8 +126,13 @@ def show_prediction(line: str) -> None:
     ----------
     line : str
     """
+    show(*prediction(line))
+
+
+def prediction(line: str) -> tuple[str, str]:
+    """The text and the page of `show_prediction`."""
     title, colon, rest = line.partition(": ")
-    show(line, box("prediction", title + colon.strip(), " " * bool(colon) + rest))
+    return line, box("prediction", title + colon.strip(), " " * bool(colon) + rest)
 
 
 def confirm_prediction(line: str) -> None:

@@ -6,6 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from helpers.errors import RunCardError
+from helpers.notebook import messages
+from helpers.run_card import predictions
 from helpers.run_card.prediction_kinds import OF_EACH_NAME
 from helpers.texts import as_html
 
@@ -17,12 +19,22 @@ EXAMPLES = {
     "ratio": "such as 0.5", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
 }  # fmt: skip
+<<<<<<< HEAD
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
+=======
+OPEN = (
+    "No prediction yet: type it below and press Lock, or write it in place of None and run "
+    "this cell again."
+)
+NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
+>>>>>>> e2a7adc (Let the message above a prediction's form name it, and follow its lock)
 AGAIN = "Run this cell again if a figure below is to show it."
 
 
-def ask(kind: str, value: object, lock: Callable[[object], str]) -> None:
-    """Show the form in JupyterLab; elsewhere nothing, because nobody could press a button.
+def ask(kind: str, value: object, lock: Callable[[object], str]) -> bool:
+    """Show the form in JupyterLab, below a message that it is open, and later locked.
+
+    Elsewhere nothing is shown, because nobody could press a button.
 
     Parameters
     ----------
@@ -33,12 +45,27 @@ def ask(kind: str, value: object, lock: Callable[[object], str]) -> None:
     lock : callable
         ``lock(value)`` notes the prediction and locks it, or raises `RunCardError`. It
         returns a line if the prediction comes too late.
+
+    Returns
+    -------
+    bool
+        Whether it is shown.
     """
     from callbacks.live.picture import display_live
     from callbacks.live.place import in_jupyterlab
 
-    if in_jupyterlab() and (form := prediction_form(kind, value, lock)):
-        display_live(form)
+    def lock_and_say(value):
+        line = lock(value)
+        say(*messages.prediction(line or predictions.locked(value)))
+        keep("")
+        return line
+
+    if not in_jupyterlab() or not (form := prediction_form(kind, value, lock_and_say)):
+        return False
+    say = messages.show_changing(*messages.prediction(OPEN))
+    keep = display_live(form)
+    keep(NOT_LIVE)
+    return True
 
 
 def prediction_form(

@@ -57,7 +57,8 @@ class RunCard:
     confirm : callable
         Gets a line on each prediction that was taken; by default nobody reads it.
     ask : callable
-        ``ask(kind, value, lock)`` may show a form where there is no prediction yet.
+        ``ask(kind, value, lock)`` may show a form where there is no prediction yet. It
+        returns whether it has: the form then says that there is none.
     """
 
     def __init__(
@@ -126,12 +127,14 @@ class RunCard:
             check_kind(kind, given, what)
         self._refused.discard(name)
         entry = self._prediction(name)
-        self._tell(predictions.make(entry, given, time.time()))
-        if not self._is_locked(name) and not self._is_the_labs(name):
-            if given is not None:
-                self._confirm(predictions.noted(given))
-            elif kind:
-                self._ask(kind, value, functools.partial(self._lock_as, name, kind))
+        line = predictions.make(entry, given, time.time())
+        is_open = not self._is_locked(name) and not self._is_the_labs(name)
+        if is_open and kind and given is None:
+            lock = functools.partial(self._lock_as, name, kind)
+            line = "" if self._ask(kind, value, lock) else line
+        self._tell(line)
+        if is_open and given is not None:
+            self._confirm(predictions.noted(given))
         return predictions.with_keys_of(value, entry["value"])
 
     def _lock_as(self, name, kind, value):

@@ -140,6 +140,12 @@ def noted(value: object) -> str:
     return f"Your prediction {_text(value)} is noted; it will be locked when you measure."
 
 
+def locked(value: object) -> str:
+    """A line on a prediction that was locked before the measurement."""
+    made = without_placeholders(value, "the prediction")
+    return f"Your prediction {_text(made)} is locked; it will be compared when you measure."
+
+
 def lock(entry: dict, now: float) -> None:
     """From here on the prediction stands; the first lock counts."""
     if entry["locked_unix_seconds"] is None:

@@ -282,16 +282,17 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     shutil.rmtree(course / "runs" / "02_throughput", ignore_errors=True)
     given = nbformat.read(find_lab("02").notebook, as_version=4)
     parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
-    ask = new_code_cell('lab.card.predict("share_of_peak", None)')
+    names = "law_holds_at_48", "share_of_peak"
+    asks = [new_code_cell(f'lab.card.predict("{name}", None)') for name in names]
     path = course / "course" / "work" / "form.ipynb"
-    notebook = new_notebook(cells=[parameters, setup, ask], metadata=KERNEL)
+    notebook = new_notebook(cells=[parameters, setup, *asks], metadata=KERNEL)
     nbformat.write(notebook, path)
     student.open_notebook(page, lab_server, path.name)
     student.run_all(page)
     panel = page.locator(student.PANEL)
     field = panel.get_by_role("textbox", name="Your prediction")
     field.fill("much")
-    lock = panel.get_by_role("button", name="Lock")
+    lock = panel.get_by_role("button", name="Lock").last
     lock.click()
     reply = panel.get_by_role("alert")
     expect(reply).to_contain_text("but the lab asks for one number above 0")
@@ -299,9 +300,14 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     lock.click()
     expect(reply).to_contain_text("Locked.")
     expect(lock).to_be_disabled()
+    expect(panel.get_by_text("Your prediction 0.4 is locked")).to_be_visible()
+    expect(panel.get_by_text("type it below and press Lock")).to_have_count(1)
     student.look(page, lock, SCREENSHOTS / "prediction-form.png")
     page.evaluate(RUN_LAST)
     expect(panel.get_by_text("Your prediction 0.4 stands")).to_be_visible()
+    page.evaluate(RESTART)
+    expect(panel.get_by_text("The form is not live any more")).to_be_visible()
+    expect(panel.locator(".jupyter-widgets >> visible=true")).to_have_count(0)
 
 
 def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browser):

@@ -1,9 +1,12 @@
 """The form that locks a prediction gives what the way in code would give."""
 
+from types import SimpleNamespace
+
 import pytest
 
 from helpers.errors import RunCardError
-from helpers.notebook.prediction_form import prediction_form
+from helpers.notebook import prediction_form as the_module
+from helpers.notebook.prediction_form import NOT_LIVE, ask, prediction_form
 from helpers.run_card.documents import open_card, read_card
 
 CURVE = {8: None, 64: None}
@@ -115,3 +118,44 @@ def test_nothing_is_asked_where_there_is_a_prediction(card, asked):
     with pytest.raises(RunCardError):
         card.predict("share_of_peak", "much")
     assert not asked
+
+
+def test_in_jupyterlab_the_message_names_the_form_and_follows_it(monkeypatch, capsys):
+    monkeypatch.setenv("JPY_SESSION_NAME", "02_throughput.ipynb")
+    pages, forms = [], []
+
+    def display(bundle, **options):
+        place = len(pages)
+        pages.append(bundle.get("text/html", ""))
+
+        def update(bundle, raw):
+            pages[place] = bundle["text/html"]
+
+        return SimpleNamespace(update=update)
+
+    def keep_form(*question):
+        forms.append(prediction_form(*question))
+        return forms[-1]
+
+    monkeypatch.setattr("IPython.display.display", display)
+    monkeypatch.setattr(the_module, "prediction_form", keep_form)
+    card = open_card("02_throughput", {}, {}, ask=ask)
+    card.predict("share_of_peak", None)
+    assert capsys.readouterr().out == "", "the form says it"
+    message, live, kept = pages
+    assert "type it below and press Lock" in message
+    assert NOT_LIVE in kept
+    field, button, _ = forms[0].children
+    field.value = "much"
+    button.click()
+    assert pages == [message, live, kept], "it is still open"
+    field.value = "0.4"
+    button.click()
+    assert "Your prediction 0.4 is locked" in pages[0]
+    assert NOT_LIVE not in pages[2]
+
+
+def test_elsewhere_the_card_says_that_there_is_no_prediction(monkeypatch, capsys):
+    monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    open_card("02_throughput", {}, {}, ask=ask).predict("share_of_peak", None)
+    assert "write one in place of None" in capsys.readouterr().out
