@@ -59,10 +59,10 @@ def quiz(number: str) -> None:
 
     def answered(number, choice):
         given[number] = choice
-        keep(page + results(questions, given))
+        keep(with_results(page, questions, given))
 
     keep = display_live(live_quiz(questions, answered, given))
-    keep(page + results(questions, given))
+    keep(with_results(page, questions, given))
 
 
 def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
@@ -93,24 +93,32 @@ def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
     }
 
 
-def results(questions: list[dict], given: dict[int, dict]) -> str:
-    """The answers as HTML, for a notebook that is opened again.
+def with_results(page: str, questions: list[dict], given: dict[int, dict]) -> str:
+    """The page with the answers, for a notebook that is opened again.
 
     Parameters
     ----------
+    page : str
+        The quiz as HTML.
     questions : list of dict
         See `read_texts`.
     given : dict of int to dict
         For each question's number, from 1, the last choice.
+
+    Returns
+    -------
+    str
+        The answers stand below; a line above says so.
     """
     if not given:
-        return ""
+        return page
     lines = []
     for number in sorted(given):
         question, choice = questions[number - 1]["question"], given[number]
         chosen = f"{as_html(question)} You chose: {as_html(choice['text'])}"
         lines.append(f"<li value={number}>{chosen}<br>{_verdict(choice)}</li>")
-    return f"<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
+    first = f"<p>You have answered {len(given)} of {len(questions)}: see below.</p>\n"
+    return f"{first}{page}<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
 
 
 def static_quiz(questions: list[dict]) -> str:

@@ -193,6 +193,8 @@ def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypa
     made[0].children[1].children[1].value = 1
     answered = updates.pop()["text/html"]
     assert page in answered
+    before, _ = answered.split(page)
+    assert before.endswith(f"<p>You have answered 1 of {len(questions)}: see below.</p>\n")
     assert as_html(questions[0]["choices"][1]["why"]) in answered.replace(page, "")
 
 
