@@ -54,7 +54,8 @@ def observe(
     except KeyboardInterrupt:
         raise
     except endless.EndlessError as error:
-        problem = f"it had not ended after {endless.LIMIT_SECONDS} s, so it was stopped"
+        seconds = f"{endless.LIMIT_SECONDS} s of computing or waiting"
+        problem = f"it had not ended after {seconds}, so it was stopped"
         lines = filter(None, map(_own_line, error.args))
         return {"error": problem, "mistake": "endless"} | next(lines, {})
     except BaseException as error:  # even SystemExit must not end the lab
