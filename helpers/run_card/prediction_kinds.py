@@ -18,7 +18,7 @@ WRITE = {
     FORECAST: "one number",
     "truth": "True or False, without quotes",
     "word": "a word between quotes",
-    "list": "a list of numbers, such as [16, 256], or [] for none",
+    "list": "a list of numbers above 0, such as [16, 256], or [] for none",
 }
 # A dict of these, with the names that the lab's cell has.
 OF_EACH_NAME = {
@@ -132,7 +132,7 @@ def _fits(kind, value):
     if kind == "word":
         return isinstance(value, str)
     if kind == "list" and isinstance(value, list):
-        return all(map(_is_number, value))
+        return all(_is_number(entry) and entry > 0 for entry in value)
     return _is_number(value) and _is_possible(kind, value)
 
 
@@ -140,7 +140,7 @@ def _is_possible(kind, value):
     """Whether a number can come out at all: no time is negative, and no share above 1."""
     if kind == "fraction":
         return 0 <= value <= 1
-    return {"amount": value >= 0, "ratio": value > 0}.get(kind, True)
+    return {"amount": value >= 0, "ratio": value > 0, "list": value > 0}.get(kind, True)
 
 
 def _is_number(value):

@@ -88,6 +88,8 @@ def test_a_prediction_of_the_kind_asked_for_is_taken(asked, value):
         (LIST, "16, 256", r"is the text '16, 256', but .* such as \[16, 256\], or \[\]"),
         (LIST, ["16"], "is 1 value, '16', but .* a list of numbers"),
         (LIST, [True], "a list of numbers"),
+        (LIST, [16, -1], "is 2 values, 16, -1, but .* a list of numbers above 0"),
+        (LIST, -1, "is -1, but .* a list of numbers above 0"),
     ],
     ids=str,
 )
