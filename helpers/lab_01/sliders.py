@@ -87,7 +87,10 @@ def live(
     sizes = sorted(
         {2**i for i in range(most.bit_length()) if 2**i < most} | {most, size_now}
     )
-    wide = {"layout": {"width": "23em"}, "style": {"description_width": "7em"}}
+    wide = {
+        "layout": {"width": "23em", "max_width": "calc(100% - 4px)"},
+        "style": {"description_width": "7em"},
+    }
     rate = widgets.FloatLogSlider(
         rate_now, min=-3, max=0.25, step=0.05, description="learning rate", **wide
     )
@@ -141,7 +144,7 @@ def live(
     button.on_click(start_or_stop)
     draw()
     parts = [rate, size, drawn, button, play, text]
-    controls = widgets.VBox(parts, layout={"width": "24em"})
+    controls = widgets.VBox(parts, layout={"width": "24em", "max_width": "100%"})
     controls.add_class("labs-descent")
     return figure, controls
 

@@ -86,7 +86,10 @@ def live(
     """
     import ipywidgets as widgets
 
-    wide = {"layout": {"width": "26em"}, "style": {"description_width": "12em"}}
+    wide = {
+        "layout": {"width": "26em", "max_width": "calc(100% - 4px)"},
+        "style": {"description_width": "12em"},
+    }
     sliders = {
         "devices": widgets.SelectionSlider(
             options=DEVICES, value=settings["devices"], description="devices", **wide
@@ -115,7 +118,8 @@ def live(
     for slider in sliders.values():
         slider.observe(draw, "value")
     draw()
-    return figure, widgets.VBox([*sliders.values(), text], layout={"width": "27em"})
+    layout = {"width": "27em", "max_width": "100%"}
+    return figure, widgets.VBox([*sliders.values(), text], layout=layout)
 
 
 def _slider(widgets, low, high, value, label, wide):

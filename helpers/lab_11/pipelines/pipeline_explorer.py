@@ -60,7 +60,10 @@ def live(order: Callable, moved: Sequence[Callable] = ()) -> "tuple[Figure, widg
     """
     import ipywidgets as widgets
 
-    wide = {"layout": {"width": "26em"}, "style": {"description_width": "8em"}}
+    wide = {
+        "layout": {"width": "26em", "max_width": "calc(100% - 4px)"},
+        "style": {"description_width": "8em"},
+    }
     sliders = [
         widgets.IntSlider(start, min=1, max=most, description=label, **wide)
         for label, start, most in zip(("stages", "micro-batches"), SIZE, MOST, strict=True)
