@@ -21,8 +21,8 @@ Open a lab, read, and run its cells from top to bottom with `Shift+Enter`. Where
 `hint("2.1")` helps with exercise 2.1. Nothing can break, because a lab continues
 with our answer until yours passes.
 
-`labs lab` opens the start page, which says what you have done and what is next: in
-JupyterLab it is this server's address with `/start` at its end.
+`labs lab` opens the [start page](/start), which says what you have done and what is next.
+On a JupyterHub or Binder it is your server's address with `/start` at its end.
 """
 
 
