@@ -26,7 +26,7 @@ STYLES = {
 HEAD = """<style>
 .labs-quiz .widget-radio-box label {height: auto; white-space: normal; display: flex;
 align-items: flex-start}
-.labs-quiz .widget-radio-box input {flex: none}
+.labs-quiz .widget-radio-box input {flex: none; order: -1}
 .labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
 </style>
 <p>Choose an answer. Without a mouse: the arrow keys go to the next, Space chooses.</p>"""

@@ -113,3 +113,35 @@ def test_live_figures_are_as_wide_as_the_window_lets_them(
         arg=usual,
     )
     page.close()
+
+
+@pytest.mark.weekly
+def test_on_a_telephone_readouts_choices_and_folded_cells_are_in_place(
+    lab_server, course, page
+):
+    folded = new_code_cell(f"a = 1  # {'long ' * 60}")
+    folded.metadata["jupyter"] = {"source_hidden": True}
+    cells = [*(new_code_cell(source) for source in (*SLIDERS, QUIZ)), folded]
+    path = course / "course" / "work" / "telephone.ipynb"
+    nbformat.write(new_notebook(cells=cells, metadata=KERNEL), path)
+    page.set_viewport_size({"width": 390, "height": 844})
+    student.open_notebook(page, lab_server, path.name)
+    page.evaluate("jupyterapp.shell.collapseLeft()")
+    student.run_and_look(page)
+    page.wait_for_function(WHOLE)
+    assert page.evaluate(SCROLLED) == []
+    panel = page.locator(student.PANEL)
+    beyond = """all => all.map(one => one.getBoundingClientRect().right
+        - one.closest(".jp-OutputArea-output").getBoundingClientRect().right)"""
+    assert max(panel.locator(".widget-readout").evaluate_all(beyond)) <= 0
+    wider = "all => all.map(one => one.offsetWidth - one.parentElement.offsetWidth)"
+    [wider] = panel.locator(".jp-Placeholder-content").evaluate_all(wider)
+    assert wider <= 0
+
+    labels = panel.locator(".labs-quiz .widget-radio-box label")
+    assert max(labels.evaluate_all("all => all.map(one => one.offsetHeight)")) > 50
+    student.look(page, labels.first, SCREENSHOTS / "telephone-quiz.png")
+    for side in ("top", "left"):
+        place = f"one.querySelector('input').getBoundingClientRect().{side}"
+        place = f"{place} - one.getBoundingClientRect().{side}"
+        assert max(labels.evaluate_all(f"all => all.map(one => {place})")) < 5
