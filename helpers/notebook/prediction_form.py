@@ -19,15 +19,12 @@ EXAMPLES = {
     "ratio": "such as 0.5", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
 }  # fmt: skip
-<<<<<<< HEAD
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
-=======
 OPEN = (
     "No prediction yet: type it below and press Lock, or write it in place of None and run "
     "this cell again."
 )
 NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
->>>>>>> e2a7adc (Let the message above a prediction's form name it, and follow its lock)
 AGAIN = "Run this cell again if a figure below is to show it."
 
 
