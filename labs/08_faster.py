@@ -735,9 +735,9 @@ card.outcome("gains", gains)
 # %% [markdown]
 # In the stored run, *whole batches* and *fused batch norm* gained 1.19 each, and *no
 # dropout* nothing. By the profile it should have gained 1.06, because dropout takes 6% of a
-# step, but so small a gain is easily lost in the noise of the clock. We keep all three.
-# The profile's first choice, faster convolutions, is still to come: fewer bits and the
-# compiler may bring it.
+# step with fused batch norm, but so small a gain is easily lost in the noise of the clock.
+# We keep all three. The profile's first choice, faster convolutions, is still to come:
+# fewer bits and the compiler may bring it.
 
 # %% [markdown]
 # ## 5. Rung 4: fewer bits

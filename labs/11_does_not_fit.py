@@ -91,7 +91,7 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # Only they grow with the batch. In a chain of *blocks*, they are the *inputs* of the blocks,
 # and the values *inside* them.
 #
-# Two methods change the sum:
+# Two methods save memory, the first on activations, and the second on $M$:
 #
 # - *Recomputation* keeps only the inputs. When backward comes to a block, it computes the
 #   inside again, uses it, and throws it away, so only one inside is in memory at a time.
@@ -177,7 +177,9 @@ memory_budget = check("11.1", memory_budget)
 # 70B](https://arxiv.org/abs/2407.21783), a [transformer](https://arxiv.org/abs/1706.03762).
 # It reads *tokens* (words or pieces of words), and holds $h$ values for each. In a block,
 # *attention* with its layers `query`, `key`, `value` and `output` mixes the tokens. Then
-# `up`, a ReLU and `down` treat each token by itself. How many values does that make?
+# `up`, a ReLU and `down` treat each token by itself.
+#
+# <details><summary>How many values does a block hold?</summary>
 #
 # | step of a block | values for each token |
 # |---|---|
@@ -187,9 +189,11 @@ memory_budget = check("11.1", memory_budget)
 # | `output`, and addition of the block's input | $h$ |
 # | `up`, and then a ReLU | $4h + 4h$ |
 # | `down`, and addition again | $h$, the next block's input |
+#
+# </details>
 
 # %% [markdown]
-# So for each token a block has an input of $h$ values, and an inside of $15h$, or in Llama's
+# For each token, a block has an input of $h$ values, and an inside of $15h$, or in Llama's
 # slightly different blocks nearly $16h$. Each device, a GPU with 80 GB, gets one sequence of
 # 8,192 tokens, and we use Adam, mixed precision and recomputation.
 #
@@ -472,9 +476,9 @@ if recomputed:
 # %% [markdown]
 # The formula has the right shape, but it counts only inputs. For each layer of the current
 # segment, the compiled loop also holds a copy of the weights and their gradient, which makes
-# long segments dearer. With 32 short ones, the share comes out lower than by the formula,
-# because the plain step, by which we divide, holds more than inputs, too. Still, the best of
-# our stored run is $\sqrt{64} = 8$ segments: a third of the memory for a quarter more time.
+# long segments dearer. With 32 short ones, the measured share is below the formula's: we
+# divide by the plain step, which holds more than inputs, too. Still, the best of our stored
+# run is $\sqrt{64} = 8$ segments: a third of the memory for a quarter more time.
 
 # %% [markdown]
 # ## 3. Share the optimizer
@@ -578,8 +582,8 @@ sharded_step = check("11.3", sharded_step)
 # weights.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
-# and how many MB of Adam's state does it keep? And what is in the end the largest difference
-# of a weight between the two trainings, or between two workers?
+# and how many MB of Adam's state does it keep? And after the last step, by how much do any
+# two copies of a weight differ, between the trainings or between two workers?
 
 # %%
 print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
@@ -617,10 +621,10 @@ card.measure("sharded_steps_per_second", 1 / float(numpy.median(shared.seconds))
 card.outcome("shared_optimizer", outcome_of_sharing)
 
 # %% [markdown]
-# If the difference is 0, **all weights agree to the last bit**: both trainings added the
-# same numbers in the same order. Each worker keeps a quarter of the state, and sends not
-# one byte more. The step is even faster, 44 instead of 77 ms in our stored run, because a
-# worker updates only a quarter of the weights.
+# **Not one byte more:** each worker keeps only a quarter of the state, and sends as much as
+# before. If the difference is 0, all weights even agree to the last bit, because both
+# trainings added the same numbers in the same order. In our stored run, the step also took
+# 44 instead of 77 ms, mainly because a worker updates only a quarter of the weights.
 #
 # ### Share the weights, too
 #
@@ -697,8 +701,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # Between `up` and `down`, the ReLU needs complete values: the partial sums 3 and -2 add up
 # to 1, but after a ReLU on each device they would add up to 3.
 #
-# In attention, several independent *heads* each use columns of their own of `query`, `key`
-# and `value`, before `output` combines them.
+# In attention, each of several independent *heads* has its own columns of `query`, `key` and
+# `value`, before `output` combines them.
 #
 # **Question.** Which of `up` and `down` would you split by columns, and which by rows, so
 # that the devices communicate only once?
@@ -860,7 +864,7 @@ if on_meshes:
 # needs four all-reduces of activations. How long do they take in a ring of eight
 # [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs, for a sequence of 2,048
 # tokens with 2-byte values? Inside a machine, NVLink sends 450 GB/s in each
-# direction. Between machines, a GPU may have 400 Gbit/s, which are 50 GB/s. We compare the
+# direction. Between machines, a GPU may have 400 Gbit/s, which is 50 GB/s. We compare the
 # messages with the time to compute 6 operations for each weight and token, at 40% of the
 # peak.
 
@@ -1092,9 +1096,9 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days mean an
 # MFU of 0.47, more than in any of the four older trainings.
 #
-# But the hits prove little, because the ranges are wide, and because we chose this range only
-# after a first one, from three other trainings, had missed all seven. So the range still
-# needs a test on other trainings.
+# But six hits prove little. The ranges are wide, and this is our second range: the first,
+# taken from three other trainings, missed all seven. So the range still needs a test on
+# trainings that we have not seen.
 
 # %% [markdown]
 # ### Which combination is best?
@@ -1113,10 +1117,11 @@ session.show_source(planner.memory_of)
 
 # %% [markdown]
 # Then it adds up the time of each plan: the computing (*assumed* to reach half of the peak),
-# the bubble, and the messages that no computation hides. As an MFU already contains all of
-# these costs, we use the sums only to compare plans. The plan that would be fastest if
-# messages between machines took no time gets the days of the MFU range. A plan whose sum is
-# 10% larger gets 10% more days.
+# the bubble, and the messages that no computation hides. An MFU already contains all of
+# these costs, so the sums only compare plans. To turn a sum into days, we need an anchor:
+# the plan that would win if messages between machines took no time is given the days of the
+# MFU range. Every other plan is scaled from it, so a sum that is 10% larger means 10% more
+# days.
 #
 # **Question.** With 64 H100 GPUs, would you train a network of 70 billion parameters with
 # tensor parallelism, a pipeline, ZeRO, or all of them? And what changes with a slower link?
