@@ -235,11 +235,14 @@ with no_hang("training with fit"):
 # ## 2. How much faster are they?
 #
 # The same call of `fit` has trained on all replicas. Was it four times as fast as on one?
-# That depends on what the one has to do. In [*weak scaling*](../docs/glossary.md) each
-# replica keeps its batch, so $N$ replicas do $N$ times the work in a step. In [*strong
-# scaling*](../docs/glossary.md) the global batch is fixed, so each replica gets $1/N$ of
-# it. With 32 images for each of four replicas, the four do the same in both rows. Only the
-# run that you compare them with differs:
+# That depends on the comparison: does the single replica take 32 images in a step, like
+# each of the four, or all 128?
+#
+# In [*weak scaling*](../docs/glossary.md) each replica keeps its batch, so $N$ replicas
+# do $N$ times the work in a step. In [*strong scaling*](../docs/glossary.md) the global
+# batch is fixed, so each replica gets $1/N$ of it. Four replicas with 32 images each run
+# in the same way for both. Only the single replica that you compare them with has a
+# different batch:
 #
 # | | One replica takes | Each of four takes | If perfect, a step takes |
 # |---|---|---|---|
@@ -322,16 +325,20 @@ show_figure(figure, summary, session.caption())
 # %% [markdown]
 # A single replica is usually faster with the whole global batch, because more images
 # share the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in
-# strong scaling, and $E$ is smaller. Always say which kind of scaling an efficiency
-# refers to. (If your two efficiencies differ by a smaller factor than the three runs of a
-# case, the difference may be chance.)
+# strong scaling, and $E$ is smaller. (If your two efficiencies differ by a smaller factor
+# than the three runs of a case, the difference may be chance.)
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
 #
 # Simulated replicas share one processor, so they can only use what a single replica
-# leaves idle. Real devices share no cores, and yet their efficiency usually stays below
-# 1, for four reasons:
+# leaves idle. In our stored run, that is little: one replica made 5,011 images per second
+# from batches of 128, and even the fastest case, two replicas, made only 5,922. If four
+# replicas are as fast as one, then $E = 1/4$. If they reach 5,922, then
+# $E = 5{,}922 / (4 \cdot 5{,}011) \approx 0.30$. So our 0.24 in strong scaling is not far
+# from the best that two cores allow.
+#
+# On real devices, the efficiency usually stays below 1 for four other reasons:
 #
 # 1. **They communicate.** Every step needs an all-reduce.
 # 2. **They wait.** A step takes as long as its slowest replica.
@@ -374,6 +381,10 @@ print(f"All-reduce alone, over {n} replicas: {median(all_reduce_ms):.2f} ms")
 print(f"A whole step with {n} replicas: {step_ms:.1f} ms")
 
 # %% [markdown]
+# In the stored run, the all-reduce takes 2.2 ms. A step of four replicas is 17.6 ms
+# longer than that of one in weak scaling, so communication explains about an eighth of
+# the difference.
+#
 # Real devices send their gradients over a link. In a [*ring*](../docs/glossary.md)
 # all-reduce, which you build in [lab 09](09_many_machines.ipynb), each of $N$ replicas
 # sends
@@ -391,15 +402,15 @@ for n in (2, 8, 64):
     print(f"{n} replicas: each sends {sent / 1e6:.0f} MB, in {1000 * sent / 10e9:.1f} ms")
 
 # %% [markdown]
-# However many replicas there are, none of them sends more than $2S$ bytes. So to get close
-# to four times the speed, give each replica a larger batch: each step then computes for
-# longer, but sends no more.
+# These bytes do not depend on the batch, and for any number of replicas they stay below
+# $2S$. So to get close to four times the speed, give each replica a larger batch: each
+# step then computes for longer, but sends no more.
 #
-# There is room for that, because the replicas divide the batch. They do not divide the
-# network: each holds all the weights, gradients and momentums. So four GPUs can train
-# with a larger batch, but not a larger network (for that, see [lab
-# 11](11_does_not_fit.ipynb)). And the larger batch has its price: the network may learn
-# less in an epoch.
+# Memory allows it, because the replicas divide the batch, so each can fill its own memory
+# with images. But they do not divide the network: each holds all the weights, gradients
+# and momentums. So four GPUs can train with a larger batch, but not a larger network (for
+# that, see [lab 11](11_does_not_fit.ipynb)). And the larger batch has its price: the
+# network may learn less in an epoch.
 
 # %% [markdown]
 # ## 3. Does a large batch train the network as well?
@@ -407,7 +418,7 @@ for n in (2, 8, 64):
 # At the `laptop` scale you compare batches of 32 and 512 images (at the `gpu` scale, 256
 # and 4,096). Three epochs of 3,000 images have 281 steps of 32 images, but only 18 of 512.
 # To get as far, each step has to be about 16 times as long. One long step can replace 16
-# short ones if the gradient hardly changes along the way. Does it?
+# short ones if the gradient hardly changes along the way. Can it here?
 #
 # The *target* is the accuracy of the small batch at its best learning rate. Three results
 # are possible:
@@ -519,7 +530,9 @@ show_figure(figures.learning_rates(lines), summary, session.caption())
 # | 32 | 0.01, 0.02, 0.04, 0.08 |
 # | 512 | 0.02, 0.04, 0.08, 0.16 (the linear rule) |
 #
-# All runs use small batches of the same size, so batch normalisation works in the same way.
+# All runs use small batches of the same size, so batch normalisation works in the same
+# way. First come two tools: a callback that sets the rate of every step, and an optimizer
+# that accumulates gradients.
 
 # %%
 class FollowSchedule(Callback):
@@ -539,6 +552,9 @@ def new_accumulating_sgd(accumulate):
         lab.learning_rate, momentum=0.9, nesterov=True, gradient_accumulation_steps=k
     )
 
+# %% [markdown]
+# Next come a model for each batch size, and three sets of starting weights.
+
 # %%
 small, large = lab.global_batches[0], lab.global_batches[-1]
 if any(size % small for size in lab.global_batches):
@@ -553,6 +569,9 @@ first_weights = [new_network(lab.seed + i).get_weights() for i in range(lab.seed
 
 def steps_of(epochs, size):
     return max(1, round(epochs * lab.train_images / size))
+
+# %% [markdown]
+# The next function makes one run, and returns its validation accuracy.
 
 # %%
 def val_accuracy(size, factor, warm_up, i):
@@ -571,6 +590,10 @@ def val_accuracy(size, factor, warm_up, i):
     )
     return float(model.evaluate(valid, verbose=0)[1])
 
+# %% [markdown]
+# At the `laptop` scale, the list has 36 runs: batch 32, batch 512, and batch 512 with a
+# warm-up, each at four rates, three times.
+
 # %%
 runs = {}
 for size in lab.global_batches:
@@ -585,11 +608,17 @@ for size in lab.global_batches:
 done = card.points("val_accuracy_of_runs")
 train = counted(lambda name: val_accuracy(*runs[name][1:]), len(runs), "run")
 
+# %% [markdown]
+# Now make all runs. A bar shows the time that is left.
+
 # %%
 with no_hang("training with a large batch"):
     for name in runs:
         if name not in done:
             done[name] = train(name)
+
+# %% [markdown]
+# For each rate, the next cell prints the accuracies of its three runs.
 
 # %%
 accuracies = {}
@@ -599,6 +628,9 @@ for name, (recipe, _, factor, *_) in runs.items():
 for recipe, by_rate in accuracies.items():
     each = [f"{' '.join(f'{a:.3f}' for a in by_rate[r])} at {r:.4f}" for r in by_rate]
     print(f"{recipe}, accuracies by learning rate: {', '.join(each)}")
+
+# %% [markdown]
+# Which rate has the best median? For the small batch, this median is the target.
 
 # %%
 sizes = {recipe: size for recipe, size, *_ in runs.values()}
@@ -617,8 +649,8 @@ summary = "Medians and single runs of each learning rate; triangles mark the lin
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# A rate reaches the target if the median of its runs does. If only single runs do, or if a
-# rate has fewer than three, the lab cannot tell.
+# Does any rate of the large batch reach the target, with the median of its three runs?
+# (If only single runs do, that may be luck, and the verdict is "too close to call".)
 
 # %%
 by_recipe = [accuracies[recipe] for recipe, size in sizes.items() if size == large]
@@ -642,13 +674,13 @@ print(f"Verdict: {sum(a >= target for a in tries)} of {len(tries)} runs with bat
 # without and with the warm-up? (An accuracy near 0.1 is a guess among ten classes.)
 
 # %% [markdown]
-# In the stored run, the answer is no: even the best of 24 runs with batch 512 ends at
-# 0.761, below the target of 0.821. Higher rates would hardly help, because at the linear
-# rule's 0.16 the accuracy is already falling. Without the warm-up, two of the three runs at
-# this rate end as guesses. With it none does, but they only reach 0.625 to 0.707. So the
-# warm-up keeps long steps from diverging, but does not replace the missing ones, and a
-# batch of 512 needs more epochs. (A single run could have misled you: of the three runs
-# behind the target, one ends at only 0.747.)
+# In the stored run, the large batch does not train the network as well: even the best of
+# its 24 runs ends at 0.761, below the target of 0.821. Higher rates would hardly help,
+# because at the linear rule's 0.16 the accuracy is already falling. Without the warm-up,
+# two of the three runs at this rate end as guesses. With it none does, but they only
+# reach 0.625 to 0.707. So the warm-up keeps long steps from diverging, but does not
+# replace the missing ones, and a batch of 512 needs more epochs. (A single run could have
+# misled you: of the three runs behind the target, one ends at only 0.747.)
 
 # %% [markdown]
 # [Goyal et al. 2017](https://arxiv.org/abs/1706.02677) found that with a warm-up, the rule
@@ -712,7 +744,7 @@ train_from = check("5.3", train_from)
 # if they differ by less than $10^{-3}$. (GPUs that multiply with about three digits, as in
 # [lab 00](00_devices.ipynb), may differ by more.)
 #
-# One layer is suspicious: batch normalisation uses the mean and variance of a whole batch,
+# One layer is suspect: batch normalisation uses the mean and variance of a whole batch,
 # but a replica sees only its share. Run your test on three small networks: without
 # normalisation, with ordinary batch normalisation, and with *synchronised* batch
 # normalisation, which uses the statistics of the whole batch.
@@ -793,8 +825,9 @@ summary = f"Not the same weights as on one device: {others or 'none of the netwo
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# On CPUs, the two runs end with different weights only with ordinary batch normalisation,
-# because each replica normalises its own share of the batch. With `synchronized=True` in
+# On CPUs, the two runs end with different weights (or running averages) only with
+# ordinary batch normalisation, because each replica normalises its own share of the
+# batch. With `synchronized=True` in
 # [`BatchNormalization`](https://keras.io/api/layers/normalization_layers/batch_normalization/)
 # the replicas share their statistics in every such layer. The two runs are then equal
 # again, but each of these layers waits for the slowest replica. That is worth it if the
@@ -851,8 +884,8 @@ for left in (4, 3, 1):
 # counts for more. If only one image is left, the replica without an image contributes a
 # gradient of zero, and the step is half as long.
 #
-# That is why our training drops such a remainder with `drop_remainder=True`. The order
-# changes, so these images get their chance in the next epoch.
+# That is why our training drops such a remainder with `drop_remainder=True`. Because
+# every epoch shuffles the images, it is seldom the same images that are dropped.
 
 # %% [markdown]
 # ### Can one device stand for many?
@@ -892,9 +925,9 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 #
 # So several replicas do train the same network as one device with the same global batch,
 # with three exceptions: batch normalisation that is not synchronised, a batch that does
-# not divide evenly, and dropout, because the replicas draw different random numbers.
-# ([What does not work on several replicas](../docs/replicas.md) lists settings that
-# fail.)
+# not divide evenly, and dropout (not tested here), because the replicas draw different
+# random numbers. ([What does not work on several replicas](../docs/replicas.md) lists
+# settings that fail.)
 
 # %% [markdown]
 # ## 5. What do you get for the price of four?
@@ -906,12 +939,23 @@ print(f"Largest difference of a running average: {averages_apart:.1e}")
 # $$ \frac{T_N}{T_1} = \frac{e}{N\,E} $$
 #
 # times as long as one. You pay for $N$ of them, so the price is $e / E$ times as high.
-# Four GPUs take a quarter of the time for the same money only if $e = E$. In practice, that
-# means $E = 1$ and $e = 1$.
+# For four GPUs, for example:
 #
-# You have measured the efficiency $E$, but not the factor $e$. So the first two lines
-# assume the best case, $e = 1$. The third line is a warning from part 3: if its large
-# batch missed the target at every rate, such a batch has an $e$ above 1.
+# | | $E$ | $e$ | Time | Price |
+# |---|---|---|---|---|
+# | perfect | 1 | 1 | $1 / 4 = 0.25$ | 1 |
+# | less than perfect | 0.9 | 1.2 | $1.2 / (4 \cdot 0.9) = 1/3$ | $1.2 / 0.9 \approx 1.33$ |
+#
+# Four GPUs take a quarter of the time for the same money only if $e = E$. As $E$ is
+# hardly ever above 1, and $e$ hardly ever below it, both have to be 1. (If you keep the
+# global batch instead, then $e = 1$, but $E$ is the smaller efficiency of strong
+# scaling.)
+#
+# The next cell prints four lines. The first two give the time and the price with your
+# $E$, and for $e$, which you have not measured, they assume the best case, 1. The third
+# compares the best medians of part 3: if the large batch missed the target at every rate,
+# then its $e$ is above 1. (At the `laptop` scale, this is the batch of 16 replicas, not
+# of four.) The fourth repeats the test of equality.
 
 # %%
 many = counts[-1]
@@ -930,8 +974,7 @@ print(f"Largest difference of a weight: {differences['batch norm']:.1e}, with sy
 # %% [markdown]
 # If your replicas are simulated, the first two lines are those of one shared processor.
 # Four real GPUs should come closer to 0.25 and 1. The last two lines do not depend on
-# speed: on any device a large batch makes fewer steps, and a replica normalises only its
-# share. So fast devices alone do not give you the same network for the same money. You
+# speed, so fast devices alone do not give you the same network for the same money. You
 # also have to choose the batch, the learning rate and the normalisation.
 
 # %% [markdown]
@@ -1060,8 +1103,12 @@ bootstrap_rng = numpy.random.default_rng(lab.seed)
 redrawn = [redrawn_rates(bootstrap_rng) for _ in range(200)]
 
 # %% [markdown]
-# In $1/b$, the inverse $1/\varepsilon(b)$ is a straight line, so $\varepsilon_\infty$ and
-# $B$ can be fitted as in [exercise 2.3](02_throughput.ipynb).
+# Turned round, the law reads
+#
+# $$ \frac{1}{\varepsilon(b)} = \frac{1}{\varepsilon_\infty} + \frac{B}{\varepsilon_\infty} \cdot \frac{1}{b}. $$
+#
+# Plotted against $1/b$, this is a straight line, so a fit gives $\varepsilon_\infty$ and
+# $B$, as in [exercise 2.3](02_throughput.ipynb).
 
 # %%
 def fit_rates(rates):
