@@ -9,11 +9,11 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# A notebook reports that eight cores of a TPU trained a small network for 50 epochs in
-# 269 seconds, tests included. This lab rebuilds that training. At the pace of our stored
-# run, two cores of an ordinary processor make as many steps, without tests, in 103 seconds.
-# So chips made to multiply matrices lost to a processor made for everything. What held them
-# up?
+# A notebook reports that eight cores of a TPU trained a small network for 50 epochs. With
+# tests, this took 269 seconds. At the pace of our stored run, two cores of an ordinary
+# processor make the same number of steps, without tests, in 103 seconds. So chips made to
+# multiply matrices seem to lose to a general-purpose processor. What held them up? To
+# find out, this lab rebuilds the training.
 #
 # The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
 # gets images of its own, and in every step all cores agree on the next weights. What has
@@ -91,10 +91,11 @@ use_figures()
 # chips with two cores each ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)).
 
 # %% [markdown]
-# A core that multiplies so fast cannot even read a file, so an ordinary computer beside it,
-# the [*host*](../docs/glossary.md), has to feed it. TensorFlow lists the cores as [logical
-# devices](../docs/glossary.md), once this kit has started the TPU
-# ([`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)).
+# A core can multiply, and little else: it cannot read a file or run Python. So an
+# ordinary computer beside it, the [*host*](../docs/glossary.md), has to feed it. After
+# our set-up has started the TPU
+# ([`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)),
+# TensorFlow lists its cores as [logical devices](../docs/glossary.md).
 #
 # **Question.** Which devices do you expect to see on your computer?
 
@@ -118,6 +119,9 @@ if global_batch > lab.train_images:
     )
 
 # %% [markdown]
+# Without a TPU, the list shows eight CPUs, although your computer has one processor: each
+# of them stands for a core.
+#
 # On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
 # does on GPUs and on our simulated cores. With $n$ cores and $b$ images per core, the
@@ -222,7 +226,15 @@ for size in (128, 128, 100, 100):
 # steps. No image is lost for good, because every epoch shuffles all images again.
 #
 # The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw
-# the same random order, each works out its own shard without asking the others.
+# the same random order, each works out its own shard without asking the others. From here
+# to part 3, the images of an epoch reach the cores in three stages (with the sizes of the
+# `laptop` scale):
+#
+# | Stage | What it holds | Shape | Made by |
+# |---|---|---|---|
+# | epoch | the numbers of all images: 29 steps, 8 cores, 128 images | (29, 8, 128) | `plan` |
+# | block | the images of 10 steps, because each call from Python costs time (part 3) | (10, 128, 28, 28, 1) on each core | `in_blocks` |
+# | step | the 128 images that each core takes from the block | (128, 28, 28, 1) on each core | `one_step` |
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -299,12 +311,12 @@ def core_step(model, optimizer, images, labels):
     return tensorflow.reduce_mean(losses)
 
 # %% [markdown]
-# The learning rate follows the [*linear rule*](../docs/glossary.md), $\eta = n\,\eta_1$,
-# where $\eta_1$ is the rate of one core ([Goyal et al.
-# 2017](https://arxiv.org/abs/1706.02677)).
+# The learning rate follows the [*linear rule*](../docs/glossary.md),
+# $\varepsilon = n\,\varepsilon_1$, where $\varepsilon_1$ is the rate of one core ([Goyal
+# et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# Python will hand over the images of several steps at once, as a *block*. Part 3 says why.
-# `one_step(block, i)` makes step `i` of it.
+# The function `one_step(block, i)` makes step `i` of a block: each core takes the images
+# `x[i]`, with their labels `y[i]`.
 
 # %%
 def new_training(strategy):
@@ -347,18 +359,22 @@ def new_training(strategy):
 # $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
 #
 # multiplications forward, and at most twice as many backward. For a core's 128 images
-# these are 185 million, or 11,300 rounds of 16,384 multipliers. To fill 93 ms, a round
-# would have to take 8 µs, in which a chip's clock ticks thousands of times. But a round
-# should need about one tick. Even if only one multiplier in 100 is busy, which makes 100
-# times as many rounds, they take no more than about 2 ms.
+# these are 185 million, or 11,300 rounds of 16,384 multipliers. A round should need about
+# one tick of the chip's clock, so with all multipliers busy, they take far less than 1
+# ms.
+#
+# But suppose that the first convolution keeps only ten multipliers busy, one for each of
+# its channels. Forward and for its gradient, it makes $2 \cdot 144{,}000 \cdot 128$
+# multiplications, so it needs 3.7 million ticks. At 700 MHz, these take 5 ms.
 #
 # </details>
 
 # %% [markdown]
-# What else takes time? The first suspect is the call, because a device may sit idle while
-# the host prepares the next one. Suppose that a step takes $s$ seconds on the device. In
-# addition, each call costs $c$ seconds on the host, whether it makes one step or a hundred.
-# If each call makes $k$ steps with a global batch of $B$ images, the throughput is
+# So arithmetic should explain less than 10 of the 93 ms. What else takes time? The first
+# suspect is the call, because a device may sit idle while the host prepares the next one.
+# Suppose that a step takes $s$ seconds on the device. In addition, each call costs $c$
+# seconds on the host, whether it makes one step or a hundred. If each call makes $k$
+# steps with a global batch of $B$ images, the throughput is
 #
 # $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
 #
@@ -368,9 +384,9 @@ def new_training(strategy):
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# If an epoch has 29 steps and a call makes 10, only nine are left for the third call. A
-# shorter block would need a new program, so we fill it up with copies of its first steps,
-# and the program stops before the copies.
+# Of the 29 steps of an epoch, only nine are left for the third call. A shorter block
+# would need a new program, so we fill it up with copies of its first steps, and the
+# program stops before the copies.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -401,8 +417,8 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of
 #   shape `(cores,)`.
-# - Python calls `one_step` only while TensorFlow traces, in the first `run` for blocks of
-#   one length. After that it never calls `one_step` again, whatever `count` is.
+# - For blocks of the same length, only the first `run` traces, and only then does Python
+#   call `one_step`. In later runs it never calls `one_step` again, whatever `count` is.
 # - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
 #   no more often for a long block than for a short one, and a `run` with many steps takes
 #   Python no more work than a `run` with one.
@@ -449,8 +465,8 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %% [markdown]
 # ### Train and test
 #
-# Training may drop images, but a test has no next epoch that brings them back. So its last
-# batch is filled up, too, and the additional answers are cut off.
+# Training may drop images, but a test has no next epoch that brings them back. So its
+# last batch is filled up, too, and the surplus answers are cut off.
 
 # %%
 def predict(images):
@@ -516,8 +532,9 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ, because every core has its own images. But not a single weight
-# does, because every core changes the same weights by the same sum of gradients.
+# The losses differ, because every core has its own images. The weights do not, in any of
+# the printed digits, because every core changes equal weights by the same sum of
+# gradients.
 
 # %% [markdown]
 # ### All epochs
@@ -575,9 +592,9 @@ show_figure(figure, summary, session.caption())
 #
 # ### What do long calls buy?
 #
-# By the law for $r(k)$, the gain of long calls stays below $1 + c/s$, however many steps
-# a call makes. The next cells train with one step in a call, and then with
-# `steps_per_call` steps.
+# With very long calls, $c/k$ vanishes, so $r(k) / r(1)$ approaches $1 + c/s$: if a call
+# costs as much as a step, you gain a factor of 2 at most. The next cells train with one
+# step in a call, and then with `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per
 # second?
@@ -612,8 +629,9 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# If your three gains are spread more widely than their distance from 1, chance alone may
-# explain them. Ours are not, so the law gives $c$. In our stored run, a step took
+# In our stored run, the three gains of 1.13, 1.13 and 1.18 lie close together and well
+# above 1, so they are no accident. (If yours differ more from each other than from 1,
+# chance alone may explain them.) So we can solve the law for $c$: a step took
 # $c + s = 40.8$ ms with one step in a call, and $c / 10 + s = 35.6$ ms with ten, so that
 #
 # $$ c = \frac{40.8 - 35.6}{1 - 1/10} \approx 6\ \text{ms} \quad\text{and}\quad s \approx 35\ \text{ms.} $$
@@ -634,32 +652,40 @@ print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images
 # Without a TPU, your one processor did the work of all eight cores in this time. And the
 # chips?
 #
-# 1. Arithmetic fills at most about 2 of the 93 ms.
-# 2. Calls cost us 5 to 7 ms each (by the three gains). Even if the notebook made one for each
-#    step, on a host five times as slow, they would explain no more than 35 ms.
-# 3. For the remaining 55 to 90 ms, the chips probably waited for work around the step: for
-#    images to be read and prepared, tests, compiling, and perhaps the start-up.
+# 1. Arithmetic should fill less than 10 of the 93 ms.
+# 2. Calls cost us about 6 ms each, and five times as much on a slower host would be 30
+#    ms. But PyTorch/XLA also [records the
+#    operations](https://docs.pytorch.org/xla/release/r2.8/learn/trace-vs-execution-time.html)
+#    of a step in Python before it runs them, so its calls may cost more than ours.
+# 3. The rest was probably spent around the steps, on reading and preparing images, on
+#    tests, on compiling, and perhaps on the start-up.
 #
 # How long each of these took, only a profile could tell ([lab 08](08_faster.ipynb)).
 #
-# So the idea of lab 06 stays, down to each core's share of the loss. What changes is the
+# So the step of lab 06 stays, down to each core's share of the loss. What changes is the
 # program around it. It is compiled for fixed shapes, so batches and blocks have one size.
-# And it must not wait for Python, so one call makes many steps. You may pause here.
+# And it must not wait for Python, so one call makes many steps. This ends the story of
+# the chips, so you may pause here.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# What has to change in your program, and what can stay? So far, you wrote the program of
-# *one core*, and had to divide the work: a single line gave each core its own images, and no
-# error would have told you about a mistake in it. Here is the second half of the answer: all
-# of the program stays, if you write it for *one big device* and only say how its arrays are
-# cut.
+# The training step that you see below does not contain a word about devices, and still
+# trains on eight. So far, you wrote the program of *one core*, and had to divide the
+# work: a single line gave each core its own images, and no error would have told you
+# about a mistake in it. Now you write the program for *one big device*, and only say how
+# its arrays are cut:
+#
+# | | Parts 2 and 3: a strategy | Part 4: a mesh |
+# |---|---|---|
+# | You write the program for | one core | one big device |
+# | The work is divided by | you, with `rows[core]` | XLA, from these cuts |
+# | Gradients are added up by | `optimizer.apply` | messages that XLA inserts |
 #
 # For this, the devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
 # names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
-# gives each axis of an array the name of a mesh axis, or None: `("data", None)` cuts a matrix
-# by rows. From this alone, XLA works out what each device computes, and inserts the messages
-# between devices.
+# gives each axis of an array the name of a mesh axis, or None: `("data", None)` cuts a
+# matrix by rows. From this alone, XLA works out what each device computes and sends.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
@@ -748,7 +774,7 @@ layouts = {
 session.show_source(mesh_on_jax.training_step)
 
 # %% [markdown]
-# The step above does not mention devices at all.
+# As promised, the step above does not mention devices.
 #
 # **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh
 # hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the
@@ -778,8 +804,8 @@ card.outcome("all_reduces_data_parallel", reduces)
 # Each of the eight devices holds a quarter of the weights, not an eighth, because the two
 # rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
 # packed the gradients of all four arrays, and the loss, into one message. The losses agree
-# in all layouts up to rounding. As the second and the third depend on the updates before
-# them, the gradients must have agreed, too.
+# in all layouts up to rounding. The losses of steps 2 and 3 depend on the updates before
+# them, so the gradients must have agreed, too.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 
@@ -925,9 +951,10 @@ session.finish()
 # %% [markdown]
 # ## Going further: cut everything into eight parts
 #
-# On the 2 x 4 mesh, each matrix is still stored twice. *Fully sharded* also cuts the
-# weights along `data`, like the batch, so that no device has a whole matrix to multiply
-# its images with.
+# On the 2 x 4 mesh, each matrix is still stored twice. A third layout, *fully sharded*,
+# has a mesh with the single axis `data`, which cuts the weights as well as the batch into
+# eight parts (except the ten biases of the last layer). So no device has a whole matrix
+# to multiply its images with.
 
 # %%
 eighths = {"mesh": {"data": 8}, "weights": {
