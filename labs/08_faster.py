@@ -11,9 +11,9 @@
 #
 # You have one device, one network and one target accuracy, and every colleague recommends
 # another trick: use 16 bits, switch on the compiler, prefetch. We tried seven changes on a
-# processor with two cores. One of them made training about ten times as fast. None of the
-# other six even doubled the speed, and some made hardly any difference. Which change gains
-# most on your machine?
+# processor with two cores. One of them made training about twelve times as fast. None of
+# the other six even doubled the speed, and some made hardly any difference. Which change
+# gains most on your machine?
 #
 # The changes are the rungs of a ladder, and each rung keeps the changes below it:
 #
@@ -144,8 +144,9 @@ card.predict("gains", my_gains)
 # %% [markdown]
 # ## 1. What can this machine do?
 #
-# This part shows which layers can gain from fewer bytes (rungs 2, 4 and 7), and which from
-# fewer calls (rung 6). Three numbers limit the speed of every layer:
+# Some layers wait for memory. They gain from fewer bytes, and therefore from *fused batch
+# norm*, *fewer bits* and the *compiler*. Others wait for Python, and gain from *steps
+# together*. Three numbers limit the speed of every layer:
 #
 # - the *peak*: operations per second, if the processor never has to wait for data;
 # - the *bandwidth*: bytes per second that the memory delivers;
@@ -211,19 +212,17 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 
 # %% [markdown]
 # (The *cache* is a small, fast memory inside the processor. If both arrays fit into it, as
-# in the stored run, main memory may be slower than printed.)
+# in the stored run, main memory is probably slower than printed.)
 #
 # The *ridge* is the number of operations that the processor can perform while the memory
-# delivers one byte. If every operation needs four new bytes, the memory is too slow by a
-# factor of four times the ridge. At a ridge of 6, the processor then computes for only one
-# second in 24, even if both work at the same time.
-#
-# So a layer with fewer operations per byte than the ridge waits for the memory, and a
-# higher peak would not help it. Above the ridge, it waits for the processor.
+# delivers one byte: 7.9 in the stored run. If every operation needs four new bytes, the
+# memory is too slow by four times the ridge, about 32, and the processor computes for only
+# one second in 32. So a layer with fewer operations per byte than the ridge waits for the
+# memory; above the ridge, it waits for the processor.
 #
 # The third limit, dispatch, is the time $t_0$ in which Python starts an empty graph and
-# waits for its result. No call can beat any of the three limits, so a call that performs
-# $F$ operations and moves $D$ bytes should take at least
+# waits for its result. A call that performs $F$ operations and moves $D$ bytes cannot beat
+# any of the three, so it should take at least
 #
 # $$ t \ge \max\left(\frac{F}{P},\ \frac{D}{B},\ t_0\right) \quad\text{seconds,} $$
 #
@@ -273,7 +272,7 @@ card.measure("memory_bytes_per_second", bytes_per_second)
 # - A pass reads each large array in its formula once, and writes its result once. Nothing
 #   stays in a cache from one pass to the next.
 # - A formula that uses a sum needs another pass, after the sum is complete. Two sums share
-#   a pass if neither needs the result of the other.
+#   a pass if neither needs the result of the other, like the two sums of the example.
 # - Only $x$, $y$, the kernel $k$, and their gradients $dx$, $g$ and $dk$ are large arrays,
 #   with `value_bytes` bytes per value. All other symbols are single numbers per channel,
 #   which cost nothing.
@@ -318,10 +317,25 @@ layer_costs = check("8.1", layer_costs)
 
 # %% [markdown]
 # Now for real layers. A *stage* is a group of blocks whose images have the same size. From
-# each of the three stages we take the last convolution, batch normalisation and ReLU, and
-# call each of these nine layers by itself: with a batch of training, and with arrays as
-# large as those of the memory test.
+# each of the three stages we take the last convolution, the last batch normalisation and
+# the last ReLU. We time each of these nine layers alone, at two sizes: with a *training
+# batch*, and with *large arrays*, as large as those of the memory test.
+
+# %% [markdown]
+# Take the ReLU of stage 1 with a training batch. In the stored run, its input holds
+# 32 × 7 × 7 × 16 = 25,088 values. One call works forward (2 arrays) and backward (3
+# arrays):
 #
+# | limit | the call needs | the machine has | least time |
+# |---|---|---|---|
+# | arithmetic | $F$: 2 × 25,088 = 50,176 operations | 324.1 billion per second | 0.0002 ms |
+# | memory | $D$: (2 + 3) × 25,088 × 4 = 501,760 bytes | 41.2 billion per second | 0.012 ms |
+# | dispatch | one start | $t_0$ per start | 0.278 ms |
+#
+# The largest of the three times is the limit: dispatch, 23 times as long as memory. The
+# clock measured 0.43 ms.
+
+# %% [markdown]
 # **Predict:** With the *large* arrays, how many of the nine layers are limited by
 # arithmetic, how many by memory, and how many by dispatch?
 
@@ -391,15 +405,13 @@ card.outcome("limits_of_layers", counts)
 
 # %% [markdown]
 # A [*roofline*](../docs/glossary.md) ([Williams, Waterman and Patterson
-# 2009](https://doi.org/10.1145/1498765.1498785)) shows each layer's speed below a roof, the
-# highest speed that memory (the slope) and processor (the flat part) allow. To read
-# it, go straight up from a point to the roof: the gap is what the layer loses. In the
-# stored run, a ReLU has 0.1 operations per byte, where the roof is at about 4 billion
-# operations per second. With large arrays, a ReLU reaches 2.6.
-#
-# Each layer has two points, one for each size. *Hollow* points have arrays that fit into
-# the cache. A violet line marks the speed of a call as long as an empty one: a point near
-# its line is limited by dispatch.
+# 2009](https://doi.org/10.1145/1498765.1498785)) shows all layers below a roof, the highest
+# speed that memory (the slope) and processor (the flat part) allow. Our ReLU has
+# 50,176 / 501,760 = 0.1 operations per byte, so its roof is at 0.1 × 41.2 = 4.1 billion
+# operations per second. With large arrays it reached 2.6 billion, but with a training batch
+# only 0.12 billion. A call as short as an empty one would have reached 50,176 operations in
+# 0.278 ms, or 0.18 billion per second. A short violet line marks this speed for each point
+# that dispatch limits.
 
 # %%
 figure = figures.roofline(points, peak, bytes_per_second)
@@ -413,13 +425,12 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # In the stored run, the large arrays behave as counted: arithmetic limits the convolutions,
-# and memory limits batch normalisation and ReLU. But a batch of 32 is so small that
-# dispatch limits all nine layers.
+# and memory limits the other layers. But a batch of 32 is so small that dispatch limits all
+# nine.
 #
 # A point above the roof, such as our convolution 3, tells you that a count or a limit is
-# wrong. Its images have been pooled down to a single pixel, so eight of the nine positions
-# of its kernel meet only padding. We count these products, but TensorFlow's library skips
-# them.
+# wrong. Its images are a single pixel, so eight of the nine positions of its kernel meet
+# only padding. We count these products, but TensorFlow's library skips them.
 #
 # **Question.** What would help a layer that is limited by dispatch?
 
@@ -518,9 +529,9 @@ show_figure(figure, summary, (recorded or session.caption()).splitlines()[0])
 # **Rules**
 #
 # - `seconds` is a dict with the time of each operation in a step, by name.
-# - `changes` is a dict of one or more changes, by name. Each change is a dict, too, which
-#   says how much of an operation's time is *left*: 0.5 means half, 0.0 nothing, and more
-#   than 1 that the operation becomes slower.
+# - `changes` is a dict of one or more changes, by name. Each change is a dict, too. It gives
+#   the fraction of an operation's time that is *left*: 0.5 is half of it, 0.0 is nothing,
+#   and above 1 the operation becomes slower.
 # - An operation that a change does not name keeps its time. A change may also name
 #   operations that are not in `seconds`: they cost nothing.
 # - If no change makes the step shorter, return `(None, 1.0)`. If two are equally good,
@@ -686,9 +697,9 @@ print(f"With your feed, a step takes {overlapped / alone:.2f} times as long as a
 # ## 4. The ladder: rungs 1 to 3
 #
 # A profile makes promises, and only a clock can confirm them. To measure a rung, we train
-# in turn with it and with the rung below. Each pair gives a ratio of two speeds, and the
-# gain is the median ratio. If the machine is slow for a minute, both runs of a pair suffer,
-# and their ratio hardly changes.
+# alternately with it and without it, several times over. Each pair gives a ratio of two
+# speeds, and the gain is the median of these ratios. If the machine is slow for a minute,
+# both runs of a pair suffer, and their ratio hardly changes.
 
 # %%
 def speed(model, data):
@@ -734,10 +745,16 @@ card.outcome("gains", gains)
 
 # %% [markdown]
 # In the stored run, *whole batches* and *fused batch norm* gained 1.19 each, and *no
-# dropout* nothing. By the profile it should have gained 1.06, because dropout takes 6% of a
-# step with fused batch norm, but so small a gain is easily lost in the noise of the clock.
-# We keep all three. The profile's first choice, faster convolutions, is still to come:
-# fewer bits and the compiler may bring it.
+# dropout* nothing. The fused layer leaves 0.66 of 26%, so the profile had promised
+#
+# $$ S = \frac{1}{1 - 0.34 \times 0.26} = 1.10. $$
+#
+# The clock may show more because other operations gain, too: in the second profile,
+# convolutions take 7.2 ms instead of 8.5 ms, although Amdahl's law leaves them as they are.
+# Without dropout, that profile's 11.8 ms shrink by 0.69 ms, or 6%. This promises 1.06, but
+# so small a gain is easily lost in the noise of the clock. We keep all three changes. The
+# profile's first choice, faster convolutions, is still to come: fewer bits and the compiler
+# may bring it.
 
 # %% [markdown]
 # ## 5. Rung 4: fewer bits
@@ -755,8 +772,9 @@ card.outcome("gains", gains)
 # - TF32, the range of float32 with the digits of float16, is TensorFlow's default for
 #   float32 products on NVIDIA GPUs since the A100.
 #
-# Older GPUs train in float16 here, and other devices in bfloat16, which some processors
-# have to emulate.
+# On GPUs older than the A100 this lab uses float16, and on all other devices bfloat16. Some
+# processors have no instructions for bfloat16: they convert each number to float32 and
+# back, which costs time.
 #
 # **Predict:** By what factor do 16 bits speed up training, compared with the rung *no
 # dropout*?
@@ -785,10 +803,10 @@ card.outcome("gain_of_fewer_bits", gains["fewer bits"])
 #
 # ### What 16 bits can break
 #
-# A network that trains faster must still learn, but in float16 its gradients may become too
-# small. The gradients of the *activations*, the outputs of the layers, travel from each
-# layer to the layer before it. From them, each layer computes the gradients of its
-# *weights*.
+# The ladder pauses here, because a network that trains faster must still learn, and in
+# float16 its gradients may become too small. The gradients of the *activations*, the
+# outputs of the layers, travel from each layer to the layer before it. From them, each
+# layer computes the gradients of its *weights*.
 #
 # **Predict:** In a batch of 256 images, what percentage of the gradients of each kind lies
 # below float16's normal range? Gradients that are exactly 0 do not count.
@@ -951,10 +969,10 @@ for dtype in ("float32", "bfloat16"):
 
 # %% [markdown]
 # In bfloat16 the next number after 1 is 1.0078, so $1 + 0.001$ is rounded back to 1, a
-# thousand times. In the stored run, 42% of a step's updates are lost in this way. So [mixed
-# precision](https://keras.io/api/mixed_precision/) keeps the weights, the optimizer's state,
-# the running averages of batch normalisation, and the softmax with its loss in float32, at
-# the price of their full memory.
+# thousand times. In the stored run, the step above loses 42% of its updates in this way. So
+# [mixed precision](https://keras.io/api/mixed_precision/) keeps the weights, the
+# optimizer's state, the running averages of batch normalisation, and the softmax with its
+# loss in float32, at the price of their full memory. Now back to the ladder.
 
 # %% [markdown]
 # ## 6. Rung 5: fewer steps
@@ -1058,7 +1076,7 @@ def fast_recipe(policy, seed, **options):
 # needs.
 #
 # **Predict:** The next cell prints the epochs of the fast recipe. How many does the
-# original need? The quotient is your bet on *fewer steps*.
+# original need? Your number, divided by the fast recipe's, is your bet on *fewer steps*.
 
 # %%
 print(f"Epochs of the fast recipe: {lab.fast_epochs}")
@@ -1172,8 +1190,8 @@ card.measure("compile_seconds", compile_seconds)
 card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compiler")})
 
 # %% [markdown]
-# A compiler costs its seconds once. If it makes a step faster at all, it seldom pays off in
-# a training of seconds, but nearly always in one of hours.
+# A compiler costs its seconds once, and may save time in every step. In the stored run it
+# pays off after 2,614 steps. This training has 471, but a training of hours has far more.
 
 # %% [markdown]
 # ## The waterfall
@@ -1209,10 +1227,10 @@ print("with its start-up but without the options of part 7")
 
 # %% [markdown]
 # So where does the time go? In the stored run, most of it had gone into steps that nobody
-# needed to take: *fewer steps* gained a factor of about ten, and all other rungs together
-# less than two. Amdahl's law says why: the others speed up slices of a step, but *fewer
-# steps* shortens the whole. The original was badly tuned, and that cost more than any
-# missing compiler. Bits and compilers depend on the hardware, so your bars may differ.
+# needed to take: *fewer steps* gained a factor of about twelve, and all other rungs
+# together less than two. Amdahl's law says why: the others speed up slices of a step, but
+# *fewer steps* shortens the whole. The original was badly tuned, and that cost more than
+# any missing compiler. Bits and compilers depend on the hardware, so your bars may differ.
 #
 # **Question.** Is your longest bar the rung that you wrote down at the start?
 
@@ -1240,9 +1258,9 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# Arithmetic, memory and dispatch each set a least time for a layer, and for small arrays the
-# longest is often dispatch. A profile and Amdahl's law tell how much a change can gain, but
-# only alternating runs show how much it does.
+# No layer can be faster than its arithmetic, its memory traffic or its dispatch allows, and
+# with small arrays the limit is usually dispatch. A profile and Amdahl's law tell how much
+# a change should gain, but only alternating runs show how much it does.
 #
 # **Question.** If your network becomes ten times as wide, which bars of your waterfall
 # become longer? And which of these changes could you have tested within a minute?
@@ -1279,6 +1297,10 @@ of_image = operations_per_image(original)
 for name, bits in (("original", "float32"), ("fewer steps", policy)):
     share = of_image * speeds[name] / peaks.get(bits, peak)
     print(f"MFU, {name}: {100 * share:.2f}% of a matrix product's speed")
+
+# %% [markdown]
+# In the stored run, the fast recipe's share is lower, although it is faster: its peak is
+# that of bfloat16, four times as high, but its images per second grew far less.
 
 # %% [markdown]
 # <details><summary>Why does this network use so little of the peak?</summary>
