@@ -182,7 +182,8 @@ memory_budget = check("11.1", memory_budget)
 # It reads *tokens* (words or pieces of words), and holds $h$ values for each. In a block,
 # *attention* with its layers `query`, `key`, `value` and `output` mixes the tokens. Then
 # `up`, a ReLU and `down` treat each token by itself.
-#
+
+# %% [markdown]
 # <details><summary>How many values does a block hold?</summary>
 #
 # | step of a block | values for each token |
