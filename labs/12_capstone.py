@@ -337,9 +337,9 @@ card.outcome("places", {name: one["place"] for name, one in found_worth.items()}
 #   mix two classes, about which two networks easily disagree.)
 # - Nothing is kept between two calls, and no thread is left running.
 # - Do not modify `x`, `y` and the images to predict.
-# - The source keeps the [rules of the leaderboard](../docs/leaderboard.md): for example, at
-#   most 20 KB, no literal with more than 200 characters, and no imports except the standard
-#   library, `numpy`, `keras`, `tensorflow` and `helpers.network`.
+# - The source keeps the [rules of the leaderboard](../docs/speed-record-rule.md): for
+#   example, at most 20 KB, no literal with more than 200 characters, and no imports except
+#   the standard library, `numpy`, `keras`, `tensorflow` and `helpers.network`.
 
 # %% [markdown]
 # **Example**

@@ -1,4 +1,4 @@
-"""The numbers of the rule, which docs/leaderboard.md explains."""
+"""The numbers of the rule, which docs/speed-record-rule.md explains."""
 
 # The mean accuracy that a submission has to reach, by the name of the target.
 TARGETS = {"sprint": 0.92, "laptop": 0.93, "record": 0.94, "gpu": 0.95}

@@ -10,16 +10,15 @@ HEAD = (
     "| entry | score | seconds | CPU seconds | mean accuracy | published split | "
     "held-out workload |\n|---|---|---|---|---|---|---|\n"
 )
-COLUMNS = (
-    "*Seconds* and *CPU seconds* are means over the seeds. The last two columns come from "
-    "one extra run each: on the *published split* of the images, and on the *held-out "
-    "workload*, a disguised copy of the data, with inverted images and renumbered classes. "
-    "A *cold start* includes importing and compiling. Entries are numbered in the order in "
-    "which they were judged."
-)
-ON_TOP = (
-    "A lower *score* is faster. In parentheses are 95% intervals of means over the seeds."
-)
+COLUMNS = """\
+- *Score*: lower is faster. It and the next three columns are means over the seeds, and in
+  parentheses are 95% intervals.
+- *Published split*: the accuracy of one extra run on the published split of the images.
+- *Held-out workload*: the accuracy of one extra run on a disguised copy of the data, with
+  inverted images and renumbered classes.
+
+A *cold start* includes importing and compiling. Entries are numbered in the order in which
+they were judged."""
 
 
 def board_section(folder: Path) -> str:
@@ -49,7 +48,7 @@ def board_section(folder: Path) -> str:
         f'srcset="{folder.name}/board-dark.png">\n'
         f'<img alt="{ALTERNATIVE.format(len(board["entries"]))}" '
         f'src="{folder.name}/board.png">\n</picture>',
-        f"{ON_TOP} {COLUMNS}",
+        COLUMNS,
     ]
     for group in board["boards"]:
         entries = [one for one in board["entries"] if one["number"] in group]
