@@ -127,24 +127,21 @@ def _key(points, device, race):
 def _in_words(points, device, known, unseen, law, race):
     """The alternative text, and a paragraph about each half."""
     seen = f"{known[0]} to {known[-1]:,}"
-    *most_sizes, last = (f"{size:,}" for size in sorted(race.seconds))
     alternative = (
         f"Left: images per second by batch size, a law fitted to {seen}, and its forecast "
         f"up to {unseen[-1]:,}. Right: seconds to accuracy {race.target:g} by batch size, "
         f"two laws, and {len(race.best_seconds)} runs with the best size by these laws."
     )
     taken, forecast = median(race.best_seconds), race.by_laws(race.best)
-    late = f"{abs(taken / forecast - 1):.0%} {'more' if taken > forecast else 'less'}"
     says = (
         f"{_answer(race)}\n"
         f"*Left:* a law with two numbers, fitted to batches of {seen} images, forecast the "
-        f"speed of {len(unseen)} larger sizes, up to {unseen[-1]:,}. "
+        f"speed of larger ones, up to {unseen[-1]:,}. "
         f"{_off([law(size) / points[size] - 1 for size in unseen])}\n"
-        f"*Right:* batches of {', '.join(most_sizes)} and {last} images raced to accuracy "
-        f"{race.target:g}. Two laws, fitted to that race, forecast the best batch size, "
-        f"{race.best:,} images, and its time, {forecast:.2f} s. In "
-        f"{len(race.best_seconds)} runs, it took {taken:.2f} s (the median), "
-        f"{late}. {_compared(race)}(Both on {device}.)"
+        f"*Right:* two laws, fitted to this race to accuracy {race.target:g}, forecast the "
+        f"best batch size, {race.best:,} images, and its time, {forecast:.1f} s. It took "
+        f"{taken:.1f} s, the median of {len(race.best_seconds)} runs. "
+        f"{_compared(race)}(Both on {device}.)"
     )
     return alternative, says
 
@@ -172,21 +169,23 @@ def _answer(race):
     verdict = "Not here"
     if any(in_proportion):
         verdict = "Yes, here" if all(in_proportion) else "Only sometimes"
+    proportion = ""
+    if len(times := {b / a for a, b in pairs}) == 1:
+        [larger] = times
+        proportion = (
+            f"In proportion, a batch {larger:g} times as large would take {1 / larger:.0%} "
+            "of the time to the target. "
+        )
     changes = [
         f"from {a:,} to {b:,} it {'fell' if factor <= 1 else 'rose'} to {factor:.0%}"
         for factor, (a, b) in zip(factors, pairs, strict=True)
     ]
-    (a, b), first = pairs[0], factors[0]
-    changes[0] = (
-        f"From {a:,} to {b:,} images in a batch, the time to the target "
-        f"{'fell' if first <= 1 else 'rose'} to {first:.0%} (in proportion, it would be "
-        f"{a / b:.0%})"
-    )
+    changes[0] = changes[0].replace(" it ", " images, the time ")
     *most, last = changes
     listed = f"{', '.join(most)}, and {last}" if most else last
     return (
         "Would batches twice as large train your network in half the time? "
-        f"**{verdict}.** {listed}."
+        f"**{verdict}.** {proportion}In our race, {listed}."
     )
 
 
@@ -196,23 +195,17 @@ def _compared(race):
     if race.control == race.best:
         return "This size had also won the race. "
     took = (
-        f"The winner of the race, {race.control:,} images, ran again in alternation with "
-        f"it, and took {median(control_runs):.2f} s"
+        f"The winner of the race, {race.control:,} images, ran again in turn with it, and "
+        f"took {median(control_runs):.1f} s"
     )
     if max(runs) < min(control_runs):
-        return f"{took} or, in its best run, {min(control_runs):.2f} s, so it was slower. "
+        return f"{took}, so it was slower, in every run. "
     if min(runs) > max(control_runs):
         return f"{took}, so it remains the fastest size. "
-    apart = abs(race.by_laws(race.control) / race.by_laws(race.best) - 1)
     return (
-        f"{took}. By the laws, the two differ by {apart:.0%}, which is too little to show "
-        f"in these runs ({_span(runs)} and {_span(control_runs)}): the forecast finds a "
-        "good size, and perhaps not the best. "
+        f"{took}. But the runs of the two sizes overlap, so the forecast found a good "
+        "size, and perhaps not the best. "
     )
-
-
-def _span(runs):
-    return f"{min(runs):.2f} to {max(runs):.2f} s"
 
 
 def _stored_card(number):

@@ -82,12 +82,15 @@ def test_a_run_that_missed_its_target_is_not_published(monkeypatch):
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        ({16: [8.0], 64: [4.0], 256: [5.0]}, "**Not here.** From 16 to 64 images in a "
-         "batch, the time to the target fell to 50% (in proportion, it would be 25%), and "
-         "from 64 to 256 it rose to 125%."),
+        ({16: [8.0], 64: [4.0], 256: [5.0]}, "**Not here.** In proportion, a batch 4 times "
+         "as large would take 25% of the time to the target. In our race, from 16 to 64 "
+         "images, the time fell to 50%, and from 64 to 256 it rose to 125%."),
+        ({16: [8.0], 32: [6.0], 128: [5.0]}, "**Not here.** In our race, from 16 to 32 "
+         "images, the time fell to 75%, and from 32 to 128 it fell to 83%."),
         ({16: [8.0], 64: [2.0], 256: [1.0]}, "**Only sometimes.**"),
-        ({16: [8.0], 32: [4.0], 64: [math.inf]}, "**Yes, here.** From 16 to 32 images in a "
-         "batch, the time to the target fell to 50% (in proportion, it would be 50%)."),
+        ({16: [8.0], 32: [4.0], 64: [math.inf]}, "**Yes, here.** In proportion, a batch 2 "
+         "times as large would take 50% of the time to the target. In our race, from 16 to "
+         "32 images, the time fell to 50%."),
     ],
 )  # fmt: skip
 def test_the_opening_question_is_answered_by_the_race(seconds, said):
@@ -100,8 +103,8 @@ def test_the_opening_question_is_answered_by_the_race(seconds, said):
     [
         ([1.0, 1.2, 1.4], [1.5, 1.6], "so it was slower"),
         ([1.0, 1.2, 1.4], [0.8, 0.9], "remains the fastest"),
-        ([1.0, 1.2, 1.6], [1.5, 1.7], "too little to show"),
-        ([1.6, 1.7], [1.5, 1.6], "too little to show"),
+        ([1.0, 1.2, 1.6], [1.5, 1.7], "runs of the two sizes overlap"),
+        ([1.6, 1.7], [1.5, 1.6], "runs of the two sizes overlap"),
     ],
 )
 def test_a_difference_within_the_scatter_is_not_called_a_gain(runs, of_control, said):

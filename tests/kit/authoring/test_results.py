@@ -1,6 +1,7 @@
 """The README's results say what the stored run cards say."""
 
 import math
+import re
 
 import pytest
 
@@ -18,6 +19,15 @@ def test_the_gain_of_fewer_steps_in_lab_08_is_named_and_the_others_are_what_is_l
     assert f"a factor of {step_gain:.1f}" in said
     assert f"kept gained {whole / step_gain:.1f} together" in said
     assert all(f"{gain:.2f}" in said for gain in gains.values())
+
+
+def test_the_gain_of_fewer_steps_is_that_of_the_epochs_times_that_of_a_step():
+    card = results._stored_card("08")
+    said = results.faster_section()
+    found = re.search(r"needs (\d+) epochs instead of (\d+), .* is ([\d.]+) times", said)
+    few, many, faster_step = map(float, found.groups())
+    step_gain = card["measurements"]["gains"]["fewer steps"]
+    assert many / few * faster_step == pytest.approx(step_gain, rel=0.01)
 
 
 def test_only_changes_that_were_kept_are_in_the_table():
