@@ -1129,6 +1129,9 @@ show_figure(plan_figures.published(forecasts), text, session.caption())
 # | activations of 80 blocks | $80 \cdot 34 \cdot 8192 \cdot 8192 / 4$ | 45.63 |
 # | outputs of the last layer | $4 \cdot 8192 \cdot (8192 + 128{,}256) / 4$ | 1.12 |
 # | together | | 64.40 |
+#
+# (Dividing all activations by 4 takes *sequence parallelism*, which also splits the norms and
+# the additions, by tokens: [Korthikanti et al. 2022](https://arxiv.org/abs/2205.05198).)
 
 # %% [markdown]
 # It fits in 80 GB. But why did section 1 need only 30.5 GB, also with ZeRO-3 on 64 GPUs? The
@@ -1145,7 +1148,7 @@ session.show_source(planner.memory_of)
 # <details><summary>Where does the factor 34 come from?</summary>
 #
 # It is 2 bytes for each of the $15 + 1$ values of section 1, and 2 more for dropout, which
-# Llama does not have ([Korthikanti et al. 2022](https://arxiv.org/abs/2205.05198)).
+# Llama does not have.
 #
 # </details>
 
@@ -1158,20 +1161,20 @@ session.show_source(planner.memory_of)
 # | computing, *assumed* to reach half of the peak | $6 \cdot 70.6 \cdot 10^9 \cdot 2^{24} / (64 \cdot 0.5 \cdot 989 \cdot 10^{12})$ | 224.6 |
 # | all-reduces in a group, as in section 4 | $128 \cdot 80 \cdot 4 \cdot (2 \cdot 8192 \cdot 8192) \cdot (2 \cdot 3/4) / (450 \cdot 10^9)$ | 18.3 |
 # | bubble | no pipeline | 0 |
-# | ZeRO-3 between the groups | 170 s, hidden behind the computing | 0 |
-# | together | | 242.9 |
+# | ZeRO-3 between the groups | 254.2 s, of which the computing hides 224.6 s | 29.6 |
+# | together | | 272.5 |
 #
-# In 170 s, a GPU sends $257 \cdot 35.3 \cdot 15/16$ GB at 50 GB/s, because ZeRO-3 collects its
-# group's quarter of the weights, 35.3 GB, twice for each sequence, and adds up the gradients
-# once.
+# In 254.2 s, a GPU sends $3 \cdot 128 \cdot 35.3 \cdot 15/16$ GB at 50 GB/s. For each sequence,
+# ZeRO-3 collects its group's quarter of the weights, 35.3 GB, twice, and then adds up their
+# gradients, because no GPU has room to keep all of them.
 
 # %% [markdown]
 # An MFU already contains all of these costs, so the sums only compare plans. To turn them into
 # days, we need an anchor: the plan that would win if messages between machines took no time is
 # given the days of the MFU range. A sum that is 10% larger then means 10% more days.
 #
-# **Question.** Can you find a better plan for these 64 GPUs, with a pipeline or other groups?
-# And what changes with a slower link?
+# **Question.** Is there a better plan for these 64 GPUs, with a pipeline or other groups? And
+# what changes with a slower link?
 
 # %%
 my_plan = {
@@ -1189,16 +1192,17 @@ for slower_gbit in (25, 5):
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
 
 # %% [markdown]
-# The first plan is ours. It is also the anchor, so its 242.9 s become 357.9 s, in the middle
-# of the MFU range. All four best plans use tensor parallelism over 4 devices, and none
-# recomputes.
+# Our plan is none of the best four. Without messages between the groups it would be the
+# anchor: its 242.9 s become 357.9 s, in the middle of the MFU range. In the same proportion,
+# our 272.5 s become 402 s. The three best plans have a pipeline and no ZeRO-3, so their GPUs
+# need not collect any weights.
 #
 # With a slower link, the longest pipeline wins: it takes 360.5 s at each speed, because its few
-# messages still hide behind the computing. But the 170 s of our plan become
-# $16 \cdot 170 = 2{,}720$ s at 25 Gbit/s, far more than computing can hide.
+# messages still hide behind the computing. But our 254.2 s of messages become
+# $16 \cdot 254.2 = 4{,}067$ s at 25 Gbit/s, far more than computing can hide.
 #
 # All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The best
-# four differ by less than 1%, while the MFU is uncertain by a factor of two. So before you
+# three differ by less than 1%, while the MFU is uncertain by a factor of two. So before you
 # argue about plans, measure the MFU on a few GPUs.
 
 # %% [markdown]

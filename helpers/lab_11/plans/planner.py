@@ -133,9 +133,10 @@ def seconds_of(
     (p - 1) / m of the two above comes on top.
 
     `data`: an all-reduce of 2 S bytes over d devices, of which the backward of the last
-    micro-batch hides two thirds of the time of a micro-batch. With ZeRO 3, each
-    micro-batch gathers the weights twice and one sum of gradients follows, each (d - 1) / d
-    of 2 S bytes, and all of the computation hides them.
+    micro-batch hides two thirds of the time of a micro-batch. With ZeRO 2 and 3, gradients
+    are added up after each micro-batch, because no device keeps all of them; with ZeRO 3,
+    each micro-batch also gathers the weights twice. Each of these sends (d - 1) / d of 2 S
+    bytes, and the computation (with ZeRO 2 its backward) hides them.
 
     `pipeline`: between two stages, each micro-batch sends 2 s b h / t bytes forward and as
     many backward, which the computation hides.
@@ -158,7 +159,11 @@ def seconds_of(
     is_inside = cluster.devices <= cluster.machine_devices
     link = cluster.inside_bytes_per_second if is_inside else cluster.across_bytes_per_second
     share_bytes = WEIGHT_BYTES * model.parameters * stage_layers / model.layers / t
-    passes, hidden = (2 * m + 1, compute) if plan.stage == 3 else (2, compute * 2 / 3 / m)
+    # What stages 2 and 3 split, no device keeps from one micro-batch to the next.
+    passes, hidden = {
+        2: (m + 1, compute * 2 / 3),
+        3: (3 * m, compute),
+    }.get(plan.stage, (2, compute * 2 / 3 / m))
     data = passes * (d - 1) / d * share_bytes / link
     between_stages = 2 * m * message_bytes / t / link if p > 1 else 0.0
     return {
