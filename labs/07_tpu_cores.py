@@ -91,7 +91,7 @@ use_figures()
 # chips with two cores each ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)).
 
 # %% [markdown]
-# A core can multiply, and little else: it cannot read a file or run Python. So an
+# A core computes with matrices and vectors, but it cannot read a file or run Python. So an
 # ordinary computer beside it, the [*host*](../docs/glossary.md), has to feed it. After
 # our set-up has started the TPU
 # ([`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)),

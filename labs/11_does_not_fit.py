@@ -306,20 +306,21 @@ if compiled:
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
 #
-# Does the large inside of a block have to stay in memory?
+# In section 1, recomputation kept the input of each block and computed the inside again. Now a
+# *segment* of several layers plays the part of the block. How long should it be?
 #
 # In a chain of twelve layers, backward needs the input of each, so a plain step keeps all
 # twelve. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain into
-# *segments*, here three of four layers, and forward keeps only the input of each segment's
+# segments, here three of four layers, and forward keeps only the input of each segment's
 # first layer, a *checkpoint*. When backward reaches a segment, forward runs through it again
-# to get the three other inputs. This is [*recomputation*](../docs/glossary.md), or activation
-# checkpointing.
+# to get the three other inputs. ([*Recomputation*](../docs/glossary.md) is also called
+# activation checkpointing.)
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 are computed again from that of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# We count no insides here, so the chain never holds more than 3 checkpoints and the 3 other
-# inputs of one segment: 6 inputs instead of 12. With $n$ layers in $k$ equal segments, it
+# The inputs of its other layers are now the inside of a segment, so the chain never holds more
+# than 3 checkpoints and the 3 other inputs of one segment: 6 inputs instead of 12. With $n$ layers in $k$ equal segments, it
 # holds at most $k$ checkpoints and $n / k - 1$ other inputs.
 # If each takes $c$ bytes, this *peak* is
 #
@@ -487,8 +488,8 @@ if recomputed:
 # - 32 segments need only 0.48 instead of 0.52, because we divide by the plain step, which also
 #   holds more than inputs.
 #
-# Still, $\sqrt{64} = 8$ segments are the best, with 16: a third of the memory for a quarter
-# more time.
+# Still, $\sqrt{64} = 8$ segments are a good choice: a third of the memory for a quarter more
+# time.
 
 # %% [markdown]
 # ## 3. Share the optimizer
@@ -638,8 +639,8 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 #
 # ### Share the weights, too
 #
-# - **ZeRO-2** also splits the gradients. As soon as backward has computed that of a layer,
-#   reduce-scatter leaves each worker only its part of the sum.
+# - **ZeRO-2** also splits the gradients. As soon as backward has computed a layer's gradient,
+#   reduce-scatter adds it up, and leaves each worker only its part.
 # - **ZeRO-3** also splits the weights. All-gather collects those of a layer before its
 #   forward, and again before its backward, as in PyTorch's FSDP ([Zhao et al.
 #   2023](https://arxiv.org/abs/2304.11277)).
@@ -712,9 +713,10 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix, and half of the rows of the second. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 
 # %% [markdown]
-# Two layers can use both ways, and then communicate only once. Between `up` and `down`, the
-# ReLU needs complete values, so columns come first: the partial sums 3 and -2 add up to 1, but
-# after a ReLU on each device they would add up to 3.
+# Two layers can use both ways, and then communicate only once. Columns come first, because the
+# ReLU between `up` and `down` needs complete values. Split by rows, the first output would be
+# in two parts, 3 and -2. Their sum is 1, but if each device applied the ReLU to its own part,
+# the sum would be $3 + 0 = 3$.
 #
 # In attention, each of several independent *heads* has its own columns of `query`, `key` and
 # `value`, before `output` combines them.
@@ -1169,9 +1171,10 @@ session.show_source(planner.memory_of)
 # gradients, because no GPU has room to keep all of them.
 
 # %% [markdown]
-# An MFU already contains all of these costs, so the sums only compare plans. To turn them into
-# days, we need an anchor: the plan that would win if messages between machines took no time is
-# given the days of the MFU range. A sum that is 10% larger then means 10% more days.
+# An MFU already contains bubbles and messages, so to add them to it would count them twice. We
+# use the sums only to compare plans. For the days we fix one point, the *anchor*: the plan that
+# is fastest if messages between machines take no time gets the days from the formula for $T$.
+# A plan whose sum is 10% larger gets 10% more days.
 #
 # **Question.** Is there a better plan for these 64 GPUs, with a pipeline or other groups? And
 # what changes with a slower link?
