@@ -16,7 +16,7 @@
 # with the highest [throughput](../docs/glossary.md) also get there first?
 #
 # 1. *A fair race.* Several batch sizes race to the same accuracy.
-# 2. *Who has won?* You decide what the result is worth.
+# 2. *Which size won?* You decide what the result is worth.
 # 3. *Why does the winner win?* You take its time apart.
 # 4. *Which size would be faster still?* You calculate it, and test your forecast.
 #
@@ -310,10 +310,10 @@ show_figure(
 )
 
 # %% [markdown]
-# ## 2. Who has won?
+# ## 2. Which size won?
 #
-# Before you name a winner, settle three things: when has a run arrived, which of its
-# seconds count, and which number speaks for several runs?
+# Before you name a winner, settle three things: when has a run reached its
+# target, which of its seconds count, and which number speaks for several runs?
 #
 # First, the finishing line. With other validation images you would measure a different
 # accuracy. If the true accuracy is $p$, the accuracy measured on $n$ images has the

@@ -158,8 +158,8 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # %% [markdown]
 # ## 2. What does a compiled program ask of your data?
 #
-# In 2019, a user of eight TPU cores posted a log: for each of two batch sizes, the program
-# was compiled anew, which took 6 and 8 seconds ([tensorflow/tensorflow, issue
+# In 2019, a user of eight TPU cores posted a log: the program was compiled
+# again for a batch of another size ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)). Why should the *size* of
 # a batch cost anything?
 #

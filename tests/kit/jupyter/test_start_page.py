@@ -242,7 +242,7 @@ def test_the_first_run_with_predictions_is_in_the_labs_row():
     assert "Predictions: " not in row_of("02")
     predict("02_throughput", 1.0, 3.0)
     assert "Predictions: 1 of 6 made, typically off by a factor of 3" in row_of("02")
-    # Whoever predicts again knows what came out.
+    # In a second run the student knows what came out.
     predict("02_throughput", 1.0, 2.0)
     assert "off by a factor of 3" in row_of("02")
     predict("02_throughput", None, 5.0)
