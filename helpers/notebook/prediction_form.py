@@ -102,10 +102,8 @@ def prediction_form(
             empty = [name for name, one in zip(names, values, strict=True) if one is None]
             if 0 < len(empty) < len(names) and empty != asked_about:
                 asked_about[:] = empty
-                say(
-                    f"Still empty: {', '.join(map(str, empty))}. Fill it in, or press Lock "
-                    "again to leave it out."
-                )
+                shown = ", ".join(map(_label, empty))
+                say(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
                 return
             line = lock(given)
         except RunCardError as error:  # a callback has no cell to show it
@@ -123,7 +121,7 @@ def prediction_form(
 def _field(kind, name):
     from ipywidgets import Layout, Text, ToggleButtons
 
-    label = "Your prediction" if name is None else str(name)[:60]
+    label = "Your prediction" if name is None else _label(name)
     wide = {"description_width": "initial"}
     if kind == "truth":
         choices = [("yes", True), ("no", False)]
@@ -132,6 +130,10 @@ def _field(kind, name):
         placeholder=EXAMPLES.get(kind, ""), description=label, style=wide,
         continuous_update=False, layout=Layout(width="auto", max_width="28rem"),
     )  # fmt: skip
+
+
+def _label(name):
+    return str(name)[:60]
 
 
 def _read(kind, given):

@@ -177,10 +177,9 @@ def meet(
     if entry["outcome"] is None and measured is not None:
         entry["outcome"] = measured
         if (value := entry["value"]) is not None:
-            found, right = (score(value, it, choices) for it in (measured, value))
-            entry.update(found)
-            if accepted and found != right:
-                entry.update(right, accepted=True)
+            entry.update(score(value, measured, choices))
+            if accepted and value != measured:
+                entry.update(score(value, value, choices), accepted=True)
     if entry["value"] is None:
         return ""
     if entry["outcome"] is None:

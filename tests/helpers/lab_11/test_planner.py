@@ -107,6 +107,20 @@ def test_no_plan_gains_from_a_slower_link_or_device():
         assert seconds(plan, share=0.25) >= now
 
 
+def test_what_zero_splits_is_added_up_or_collected_again_for_each_micro_batch():
+    def sent(stage, link, data=16):
+        slow = replace(CLUSTER, across_bytes_per_second=link)
+        plan = Plan(data, 1, 1, stage, recomputes=False)
+        parts = planner.seconds_of(MODEL, slow, plan, 0.5)
+        # With a link so slow that computing hides next to nothing.
+        return parts["data"] * link, planner.micro_batches(MODEL, plan)
+
+    link = 1e-3
+    (once, m), (gradients, _), (weights_too, _) = (sent(stage, link) for stage in (1, 2, 3))
+    assert gradients / once == pytest.approx((m + 1) / 2, rel=1e-6)
+    assert weights_too / once == pytest.approx(3 * m / 2, rel=1e-6)
+
+
 def test_the_first_plan_is_the_fastest_that_fits():
     rows = planner.plans(MODEL, CLUSTER, (0.3, 0.5))
     fit = [row for row in rows if row["fits"]]
