@@ -38,6 +38,10 @@ if (!window.labsAccessible) {
         set(radios, "aria-label", text(question));
     };
 
+    const refused = (field) => {
+        set(field, "aria-invalid", String(!!field.closest(".labs-refused")));
+    };
+
     // A figure is drawn again at the width that is there, by helpers/narrow_figures.py. A
     // training has no time for that: its curves shrink.
     const outer = (element) => element.closest(".jp-OutputArea-output");
@@ -70,6 +74,7 @@ if (!window.labsAccessible) {
         document.querySelectorAll(".jupyter-matplotlib-canvas-div").forEach(figure);
         document.querySelectorAll(".labs-dashboard .progress").forEach(bar);
         document.querySelectorAll(".labs-quiz .widget-radio").forEach(choices);
+        document.querySelectorAll(".labs-prediction input").forEach(refused);
     };
     let waits = false;
     new MutationObserver(() => {
@@ -99,6 +104,15 @@ if (!window.labsAccessible) {
         });
         wait.observe(area, {subtree: true, childList: true});
     });
+
+    // As in any form, Enter is its button. The field passes its text on when it is left.
+    document.addEventListener("keydown", (event) => {
+        const form = event.target.closest && event.target.closest(".labs-prediction");
+        if (!form || event.key !== "Enter" || event.target.type !== "text") return;
+        event.target.blur();
+        event.target.focus();
+        form.querySelector("button.mod-primary").click();
+    }, true);
 
     // The arrows go to the next choice and do not choose it: the first answer counts.
     const steps = {ArrowDown: 1, ArrowRight: 1, ArrowUp: -1, ArrowLeft: -1};

@@ -1,6 +1,8 @@
 """Hints for an exercise; each call gives a stronger one, and the last our solution."""
 
+import math
 import textwrap
+import time
 from collections import Counter
 
 from helpers.coach.solutions import may_be_shown, side_by_side
@@ -10,6 +12,7 @@ from helpers.texts import labs_with_texts
 
 KINDS = ("a question", "the tool", "the way")
 SOLUTION = "Show our solution"
+PAUSE_SECONDS = 0.5  # between two clicks on its button
 _asked = Counter()  # calls for each exercise in this kernel
 _buttons = {}  # for each exercise the last one that gives hints
 
@@ -81,9 +84,12 @@ def _show_button(exercise, passed=False, read=0):
     before = _folded(exercise, min(read, len(KINDS)))
     at_first = {"text/plain": "", "text/html": f"{WHEN_DEAD}{WHILE_ALIVE}{before}"}
     place = display(at_first, raw=True, display_id=True)
-    pages = []
+    pages, clicked_at = [], [-math.inf]
 
     def clicked(_):
+        if time.monotonic() - clicked_at[0] < PAUSE_SECONDS:
+            return  # a double click, or a second one while the kernel was busy
+        clicked_at[0] = time.monotonic()
         if passed or _is_solution_next(exercise):
             button.disabled = True
         text, page = side_by_side(exercise) if passed else _next_help(exercise)

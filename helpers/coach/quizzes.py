@@ -16,6 +16,10 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
+ADVICE = (
+    "<p>Open the answer that you would give. "
+    "Run this cell before, if your answers are to count.</p>"
+)
 # ipywidgets gives each choice the height of one line: a longer text would overlap. For
 # a browser its radio buttons are no group: callbacks/live/accessible.js moves the focus.
 # As the radio buttons look, in whose place it is stored. nbval compares the page without.
@@ -110,7 +114,7 @@ def with_results(page: str, questions: list[dict], given: dict[int, dict]) -> st
     Returns
     -------
     str
-        The answers stand below; a line above says so.
+        The answers stand below; a line says so in place of the advice.
     """
     if not given:
         return page
@@ -119,8 +123,10 @@ def with_results(page: str, questions: list[dict], given: dict[int, dict]) -> st
         question, choice = questions[number - 1]["question"], given[number]
         chosen = f"{as_html(question)} You chose: {as_html(choice['text'])}"
         lines.append(f"<li value={number}>{chosen}<br>{_verdict(choice)}</li>")
-    first = f"<p>You have answered {len(given)} of {len(questions)}: see below.</p>\n"
-    return f"{first}{page}<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
+    rest = " Run this cell to answer the others." * (len(given) < len(questions))
+    first = f"<p>You have answered {len(given)} of {len(questions)}: see below.{rest}</p>"
+    page = page.replace(ADVICE, first)
+    return f"{page}<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
 
 
 def static_quiz(questions: list[dict]) -> str:
@@ -134,11 +140,7 @@ def static_quiz(questions: list[dict]) -> str:
             for choice in question["choices"]
         )
         parts.append(f"<fieldset><legend>{legend}</legend>\n{choices}\n</fieldset>")
-    advice = (
-        "<p>Open the answer that you would give. "
-        "Run this cell before, if your answers are to count.</p>"
-    )
-    return "\n".join([advice, *parts])
+    return "\n".join([ADVICE, *parts])
 
 
 def unframed(page: str) -> str:

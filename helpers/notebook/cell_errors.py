@@ -20,6 +20,7 @@ from helpers.notebook.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
+CODE, BOLD = re.compile(r"`([^`]+)`"), "\x1b[1m\\1\x1b[0m"  # no traceback has Markdown
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
 RUN_SET_UP = (
@@ -135,16 +136,43 @@ class CellErrors:
         own = _bound(self.source)
         uses = {missing} if missing else _names(self.source, ast.Load) - own
         error_text = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
-        for cell in reversed(self.cells):
-            if not cell.problem:
-                continue
-            if needed := uses & _bound(cell.source):
-                return (
-                    f"{error_text}This cell needs `{min(needed)}` from cell "
-                    f"[{cell.number}], {_quoted(cell.source)}, which {cell.problem}. Run "
-                    "that cell again first, and then this one."
-                )
+        if found := self._failed_cell(uses, len(self.cells)):
+            cell, name = found
+            return (
+                f"{error_text}This cell needs `{name}` from cell [{cell.number}], "
+                f"{_quoted(cell.source)}, which {cell.problem}. {self._remedy(cell)}"
+            )
         return missing and (self._renamed(missing) or self._not_run(missing))
+
+    def _failed_cell(self, names, before):
+        """The last of the first `before` cells that should have made one of the names."""
+        for cell in reversed(self.cells[:before]):
+            if cell.problem and (needed := names & _bound(cell.source)):
+                return cell, min(needed)
+        return None
+
+    def _remedy(self, cell):
+        """What to do about a cell that failed: its own reason may be one further up."""
+        if cell.problem.startswith(UNREADABLE):
+            return "Correct it, run that cell, and then this one."
+        first, made = cell, _bound(cell.source)
+        while found := self._failed_cell(
+            _names(first.source, ast.Load) - made, self.cells.index(first)
+        ):
+            first = found[0]
+            made = _bound(first.source)
+        want = re.search(r"with a (NameError|ParameterError)$", first.problem)
+        again = RUN_ABOVE if want else "Run it again, and then the cells after it."
+        if first.problem.startswith(UNREADABLE):
+            again = "Correct it, run it, and then the cells after it."
+        if first is not cell:
+            return (
+                f"The first that failed was cell [{first.number}], "
+                f"{_quoted(first.source)}: it {first.problem}. {again}"
+            )
+        if want:  # of a cell that was not run
+            return RUN_ABOVE
+        return "Run that cell again first, and then this one."
 
     def _renamed(self, missing):
         """The exercise's cell ran, and binds another name than its check takes."""
@@ -284,7 +312,8 @@ def _handler(errors):
 
 
 def _show_line(shell, kind, error, line):
-    shell._showtraceback(kind, error, textwrap.wrap(line, LONGEST_LINE))
+    lines = textwrap.wrap(line, LONGEST_LINE)
+    shell._showtraceback(kind, error, [CODE.sub(BOLD, one) for one in lines])
 
 
 def _show_own_lines(shell, kind, error, traceback):

@@ -65,8 +65,7 @@ def box(
         parts = line if isinstance(line, list) else [line]
         html_lines.append("".join(map(_part, parts)))
     if link:
-        address, text = link
-        html_lines.append(f'<a href="{escape(address)}">{_bounded(text)}</a>')
+        html_lines.append(_part(link))
     inside = "\n".join(map(LINE.format, html_lines))
     style = STYLE.format(edge=EDGES[kind])
     return (
@@ -85,13 +84,15 @@ def show(text: str, page: str) -> None:
         See `box`.
     """
     # Not earlier: it loads Keras, and a lab has to quieten TensorFlow first.
-    from callbacks.live.place import current_shell
+    from callbacks.live.place import current_shell, in_jupyterlab
 
     if not hasattr(current_shell(), "kernel"):
         print(text)
         return
     from IPython.display import display
 
+    if in_jupyterlab():  # a screen reader reads it out
+        page = f'<div role="status">{page}</div>'
     display({"text/plain": text, "text/html": page}, raw=True)
 
 
@@ -152,7 +153,7 @@ def _part(part):
     if isinstance(part, str):
         return _bounded(part)
     address, text = part
-    # Among other words a link needs more than a colour.
+    # A link needs more than a colour.
     return f'<a href="{escape(address)}" style="{UNDERLINED}">{_bounded(text)}</a>'
 
 

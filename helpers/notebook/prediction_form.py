@@ -20,15 +20,16 @@ EXAMPLES = {
     "list": "such as 16, 256", "word": "a word", "number": "a number",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
-OPEN = (
-    "No prediction yet: type it below and press Lock, or write it in place of None and run "
-    "this cell again."
-)
+HOW = "type it below and press Lock, or write it in place of None and run this cell again."
+OPEN = f"No prediction yet: {HOW}"
+OPEN_AGAIN = f"You may predict again for this run: {HOW}"
+FORM, REFUSED = "labs-prediction", "labs-refused"  # for callbacks/live/accessible.js
 NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
 AGAIN = "Run this cell again if a figure below is to show it."
+KEPT = "Kept, but not scored."
 
 
-def ask(kind: str, value: object, lock: Callable[[object], str]) -> bool:
+def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = "") -> bool:
     """Show the form in JupyterLab, below a message that it is open, and later locked.
 
     Elsewhere nothing is shown, because nobody could press a button.
@@ -42,6 +43,8 @@ def ask(kind: str, value: object, lock: Callable[[object], str]) -> bool:
     lock : callable
         ``lock(value)`` notes the prediction and locks it, or raises `RunCardError`. It
         returns a line if the prediction comes too late.
+    earlier : str
+        A line on the prediction of an earlier run, or nothing.
 
     Returns
     -------
@@ -55,11 +58,12 @@ def ask(kind: str, value: object, lock: Callable[[object], str]) -> bool:
         line = lock(value)
         say(*messages.prediction(line or predictions.locked(value)))
         keep("")
-        return line
+        return KEPT if line else line  # the message above has the reason
 
     if not in_jupyterlab() or not (form := prediction_form(kind, value, lock_and_say)):
         return False
-    say = messages.show_changing(*messages.prediction(OPEN))
+    open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
+    say = messages.show_changing(*messages.prediction(open_now))
     keep = display_live(form)
     keep(NOT_LIVE)
     return True
@@ -96,17 +100,23 @@ def prediction_form(
         reply.value = f'<div role="alert">{as_html(line)}</div>'
 
     def pressed(_):
+        for field in fields:
+            field.remove_class(REFUSED)
         try:
             values = [_read(of_each or kind, field.value) for field in fields]
             given = dict(zip(names, values, strict=True)) if of_each else values[0]
             empty = [name for name, one in zip(names, values, strict=True) if one is None]
-            if 0 < len(empty) < len(names) and empty != asked_about:
+            wrong = (of_each or kind) != "word" and any(isinstance(v, str) for v in values)
+            if 0 < len(empty) < len(names) and empty != asked_about and not wrong:
                 asked_about[:] = empty
                 shown = ", ".join(map(_label, empty))
                 say(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
                 return
             line = lock(given)
         except RunCardError as error:  # a callback has no cell to show it
+            for field in fields:
+                if len(fields) == 1 or not _is_number(of_each or kind, field.value):
+                    field.add_class(REFUSED)
             reason = str(error).replace("run the cell again", "press Lock again")
             say(reason[0].upper() + reason[1:])
             return
@@ -115,7 +125,9 @@ def prediction_form(
         say(line or f"Locked. {AGAIN}")
 
     button.on_click(pressed)
-    return VBox([*fields, button, reply])
+    form = VBox([*fields, button, reply])
+    form.add_class(FORM)
+    return form
 
 
 def _field(kind, name):
@@ -149,7 +161,17 @@ def _read(kind, given):
             f"{text} may mean {thousand} or {small}: write it without a comma and press "
             "Lock again."
         )
-    return _number(text.replace(",", ".")) if text else None
+    return (
+        _number(text.replace(",", ".") if text.count(",") == 1 else text) if text else None
+    )
+
+
+def _is_number(kind, given):
+    """Whether a field is empty, or holds what its kind of prediction can be."""
+    try:
+        return kind == "word" or not isinstance(_read(kind, given), str)
+    except RunCardError:
+        return False
 
 
 def _number(text):

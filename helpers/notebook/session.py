@@ -84,8 +84,7 @@ def start(
     _prepare_keras(chosen)
     environment = {"device": device, "versions": documents.versions()}
     tell, confirm = messages.show_prediction, messages.confirm_prediction
-    ask = prediction_form.ask
-    card = documents.open_card(lab, chosen, environment, tell, confirm, ask)
+    card = documents.open_card(lab, chosen, environment, tell, confirm, _ask)
     note_run(lab)
     everything = sizes[chosen["scale"]] | chosen
     _current = SimpleNamespace(**everything, device=device, card=card)
@@ -212,6 +211,12 @@ def done_so_far() -> Progress:
     if _shows_earlier_runs():
         return progress.of_student(content["lab"])
     return progress.of_runs(content["lab"], [content])
+
+
+def _ask(name, kind, value, lock):
+    """The form for a prediction, with what an earlier run has of it."""
+    earlier = done_so_far().together["predictions"].get(name)
+    return prediction_form.ask(kind, value, lock, predictions.of_an_earlier_run(earlier))
 
 
 def _shows_earlier_runs():

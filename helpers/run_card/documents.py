@@ -57,8 +57,8 @@ class RunCard:
     confirm : callable
         Gets a line on each prediction that was taken; by default nobody reads it.
     ask : callable
-        ``ask(kind, value, lock)`` may show a form where there is no prediction yet. It
-        returns whether it has: the form then says that there is none.
+        ``ask(name, kind, value, lock)`` may show a form where there is no prediction
+        yet. It returns whether it has: the form then says that there is none.
     """
 
     def __init__(
@@ -67,7 +67,7 @@ class RunCard:
         content: dict,
         tell: Callable = print,
         confirm: Callable = lambda line: None,
-        ask: Callable = lambda kind, value, lock: None,
+        ask: Callable = lambda name, kind, value, lock: None,
     ) -> None:
         self.path, self.content = Path(path), content
         self._show, self._confirm, self._ask = tell, confirm, ask
@@ -131,7 +131,7 @@ class RunCard:
         is_open = not self._is_locked(name) and not self._is_the_labs(name)
         if is_open and kind and given is None:
             lock = functools.partial(self._lock_as, name, kind)
-            line = "" if self._ask(kind, value, lock) else line
+            line = "" if self._ask(name, kind, value, lock) else line
         self._tell(line)
         if is_open and given is not None:
             self._confirm(predictions.noted(given))
@@ -356,7 +356,7 @@ def open_card(
     environment: dict,
     tell: Callable = print,
     confirm: Callable = lambda line: None,
-    ask: Callable = lambda kind, value, lock: None,
+    ask: Callable = lambda name, kind, value, lock: None,
 ) -> RunCard:
     """Open the run card of a lab: a new one, or the last that was interrupted.
 

@@ -146,6 +146,21 @@ def locked(value: object) -> str:
     return f"Your prediction {_text(made)} is locked; it will be compared when you measure."
 
 
+def of_an_earlier_run(entry: dict | None) -> str:
+    """A line on a prediction that an earlier run has, or nothing if it has none.
+
+    Parameters
+    ----------
+    entry : dict or None
+        See `new_entry`.
+    """
+    if entry is None or entry["value"] is None:
+        return ""
+    if entry["outcome"] is None:
+        return f"In an earlier run: your prediction {_text(entry['value'])}, not measured."
+    return f"In an earlier run: {_verdict(entry)[0].lower()}{_verdict(entry)[1:]}"
+
+
 def lock(entry: dict, now: float) -> None:
     """From here on the prediction stands; the first lock counts."""
     if entry["locked_unix_seconds"] is None:
@@ -274,8 +289,13 @@ def how_they_went(content: dict) -> str:
 
 def how_near(content: dict) -> Iterator[str]:
     """In a few words each, how near the predictions of a run came; see `how_they_went`."""
-    if factor := typical_factor(content):
-        yield f"typically {_off(factor)}"
+    factors = _factors(content)
+    if len(factors) == 1:
+        yield _off(factors[0])
+    elif len(factors) == 2:  # no median of so few says what is typical
+        yield "off by factors of " + " and ".join(map(number, sorted(factors)))
+    elif factors:
+        yield f"typically {_off(median(factors))}"
     asked = _entries(content).values()
     made = [entry for entry in asked if entry["value"] is not None]
     chosen = [entry for entry in made if "right" in entry and "of" in entry]
@@ -309,9 +329,13 @@ def asked_and_left(content: dict) -> tuple[int, list[str], list[str]]:
 
 def typical_factor(content: dict) -> float | None:
     """The median of the factors by which a run's numbers were off, or None."""
-    entries = _entries(content).values()
-    factors = [entry["factor_off"] for entry in entries if "factor_off" in entry]
+    factors = _factors(content)
     return median(factors) if factors else None
+
+
+def _factors(content):
+    entries = _entries(content).values()
+    return [entry["factor_off"] for entry in entries if "factor_off" in entry]
 
 
 def number(value: float) -> str:

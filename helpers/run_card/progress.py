@@ -148,6 +148,10 @@ def _by_start(card):
 
 
 def _worth(entries):
-    """A prediction counts more than none, and one that was compared more than others."""
+    """A prediction counts more than none, and one that was compared more than others.
+
+    Of those not made, one that has been measured meanwhile is not open any more.
+    """
     made = [entry for entry in entries.values() if entry["value"] is not None]
-    return bool(made), any(entry["outcome"] is not None for entry in made)
+    measured = [entry for entry in entries.values() if entry["locked_unix_seconds"]]
+    return bool(made), any(entry["outcome"] is not None for entry in made), bool(measured)

@@ -106,11 +106,17 @@ def _button(states, folder):
 def _spent(states):
     """Hours so far, and what the labs that are not done may still take."""
     spent = sum(state.work.seconds for state in states) / 60
-    left = sum(state.minutes for state in states if not state.work.done)
+    left = sum(map(_minutes_left, states))
     parts = [f"{working_time.in_hours(round(spent))} so far"] if spent >= 1 else []
     return ", ".join(
         [*parts, *([f"about {working_time.in_hours(left)} to go"] if left else [])]
     )
+
+
+def _minutes_left(state):
+    """Of a lab that has begun, the share of what is still open; in steps of 5."""
+    done, of = state.work.counted
+    return 5 * round(state.minutes * (of - done) / of / 5) if of else state.minutes
 
 
 def _card(state, folder):
@@ -120,6 +126,10 @@ def _card(state, folder):
     return {
         "heading": state.links(folder, state.question) if state.file else state.question,
         "gone": not state.file,
+        # Such as a copy, whose first cells were run last.
+        "own_file": ""
+        if state.rivals or state.file == f"{state.name}.ipynb"
+        else state.file,
         "picture": _picture(state.name),
         "number": state.name[:2],
         "minutes": working_time.in_hours(state.minutes),

@@ -17,7 +17,7 @@ from urllib.parse import urlencode
 import pytest
 from playwright.sync_api import expect
 
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, WORK
 from kit.labs import find_lab
 from tests.browser import student
 
@@ -191,7 +191,7 @@ def test_three_students_at_once(hub, origin, pages):
 
     for lab in (find_lab("01"), find_lab("02")):
         for name, page in pages.items():
-            notebook = f"{COURSE}/work/{lab.notebook.name}"
+            notebook = f"{COURSE}/{WORK.name}/{lab.notebook.name}"
             page.goto(f"{address}/user/{name}/lab/tree/{notebook}?reset")
             student.wait_for_notebook(page, lab.notebook.name)
         if lab.number == "02":

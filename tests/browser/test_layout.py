@@ -161,3 +161,30 @@ def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
     card.get_by_role("link").click()
     student.wait_for_notebook(page, name)
     expect(files).to_be_hidden()
+
+
+PANELS = """from helpers.figures import show_figure, use_figures
+from helpers.lab_00.figures import matmul_curves
+use_figures()
+sizes = [16, 64, 256, 1024]
+seconds = {"one CPU thread": [1e-4, 1e-4, 4e-4, 2e-2], "all": [1e-4, 1e-4, 4e-4, 1e-2]}
+show_figure(matmul_curves(sizes, seconds, 1024, 256), "Two panels.", "no device")"""
+
+
+@pytest.mark.weekly
+def test_in_a_narrow_window_panels_stand_below_each_other(lab_server, course, page):
+    path = course / "course" / "work" / "panels.ipynb"
+    nbformat.write(new_notebook(cells=[new_code_cell(PANELS)], metadata=KERNEL), path)
+    student.open_notebook(page, lab_server, path.name)
+    student.run_and_look(page)
+    canvas = page.locator(f"{student.PANEL} .jupyter-matplotlib canvas").first
+    wide = canvas.bounding_box()
+    assert wide["width"] > wide["height"]
+    page.set_viewport_size({"width": 800, "height": 1000})
+    expect(canvas).not_to_have_css("width", f"{wide['width']:g}px")
+    page.wait_for_timeout(1500)
+    student.look(page, canvas, SCREENSHOTS / "panels-800.png")
+    narrow = canvas.bounding_box()
+    assert narrow["height"] > wide["height"]
+    room = page.locator(f"{student.PANEL} .jp-OutputArea-output").first.bounding_box()
+    assert narrow["x"] + narrow["width"] <= room["x"] + room["width"] + 1

@@ -12,7 +12,7 @@ from nbformat.v4 import new_code_cell, new_notebook
 from playwright.sync_api import expect
 
 from helpers.exercise import find_exercise
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, WORK
 from helpers.texts import read_texts
 from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
@@ -231,8 +231,8 @@ def test_a_renamed_notebook_is_followed_and_its_backup_left_alone(
     start = browser.new_page(viewport={"width": 1280, "height": 720})
     student.open_start_page(start, lab_server)
     way_on = start.locator(".way-on a")
-    expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput.ipynb")
-    assert f"in work/{mine.name}; what" in labs_in_course(course, "reset", "2.1")
+    expect(way_on).to_have_attribute("href", f"/lab/tree/{WORK.name}/my%20throughput.ipynb")
+    assert f"in work/{mine.name}: nothing" in labs_in_course(course, "reset", "2.1")
     assert backup.read_bytes() == kept
 
     (course / "runs" / lab.name / ".ran_last").unlink()
@@ -249,7 +249,9 @@ def test_a_renamed_notebook_is_followed_and_its_backup_left_alone(
     student.open_notebook(page, lab_server, backup.name)
     page.evaluate(RUN_FIRST)
     start.reload()
-    expect(way_on).to_have_attribute("href", "/lab/tree/work/my%20throughput-Copy1.ipynb")
+    expect(way_on).to_have_attribute(
+        "href", f"/lab/tree/{WORK.name}/my%20throughput-Copy1.ipynb"
+    )
     start.close()
 
 
@@ -296,8 +298,10 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     lock.click()
     reply = panel.get_by_role("alert")
     expect(reply).to_contain_text("but the lab asks for one number above 0")
+    expect(field).to_have_attribute("aria-invalid", "true")
     field.fill("0.4")
-    lock.click()
+    field.press("Enter")
+    expect(field).to_have_attribute("aria-invalid", "false")
     expect(reply).to_contain_text("Locked.")
     expect(lock).to_be_disabled()
     expect(panel.get_by_text("Your prediction 0.4 is locked")).to_be_visible()
@@ -369,3 +373,31 @@ def test_the_next_day_what_was_done_comes_back(own_lab, lab_server, page, browse
     start.emulate_media(color_scheme="dark")
     assert not violations(start)
     start.close()
+
+
+A_RUN = """from types import SimpleNamespace
+from helpers.notebook import messages, session
+from helpers.run_card.documents import open_card
+card = open_card("02_throughput", {}, {}, messages.show_prediction, ask=session._ask)
+session._current = SimpleNamespace(card=card)"""
+YESTERDAY = """card.predict("share_of_peak", 0.4)
+card.outcome("share_of_peak", 0.5)
+card.finish()"""
+
+
+def test_what_an_earlier_run_predicted_stands_above_the_form(course, lab_server, page):
+    cells = A_RUN, YESTERDAY, A_RUN, 'card.predict("share_of_peak", None)'
+    path = course / "course" / "work" / "earlier_run.ipynb"
+    content = new_notebook(cells=[new_code_cell(c) for c in cells], metadata=KERNEL)
+    nbformat.write(content, path)
+    student.open_notebook(page, lab_server, path.name)
+    student.run_all(page)
+    panel = page.locator(student.PANEL)
+    said = panel.get_by_text("your prediction 0.4, measured 0.5").last
+    expect(said).to_be_visible(timeout=student.RUN_MS)
+    expect(panel.get_by_text("You may predict again").last).to_be_visible()
+    student.look(page, said, SCREENSHOTS / "form-next-day.png")
+    assert not violations(page, [".labs-message"])
+    panel.locator("input[type=text] >> visible=true").fill("0.6")
+    page.get_by_role("button", name="Lock").click()
+    expect(panel.get_by_text("Your prediction 0.6 is locked").last).to_be_visible()

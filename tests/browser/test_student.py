@@ -16,10 +16,21 @@ from tests.browser import student
 from tests.browser.accessibility import violations
 
 SCREENSHOTS = REPOSITORY / "reports" / "screenshots"
+HURRY = {
+    "epochs: int = 5 ": "epochs: int = 2 ",
+    "[8, 16, 32, 64, 128, 256, 512, 700]": "[8, 32, 128]",
+}
 
 
-def test_a_student_solves_lab_02(lab_server, page):
+def test_a_student_solves_lab_02(course, lab_server, page):
     lab = find_lab("02")
+    # As somebody who is in a hurry; `test_notebooks.py` runs all of it.
+    notebook = course / "course" / "work" / lab.notebook.name
+    text = notebook.read_text()
+    for all_of_it, a_part in HURRY.items():
+        assert all_of_it in text
+        text = text.replace(all_of_it, a_part)
+    notebook.write_text(text)
     numbers = [exercise.number for exercise in todo_cells(lab)]
     student.open_start_page(page, lab_server)
     start = page.get_by_role("heading", level=1)

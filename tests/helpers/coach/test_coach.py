@@ -10,7 +10,15 @@ from callbacks.live.picture import stored_copy
 from callbacks.live.place import in_jupyterlab
 from helpers.checks import check
 from helpers.coach import hint, hints, quiz
-from helpers.coach.quizzes import RIGHT, WRONG, live_quiz, static_quiz, unframed
+from helpers.coach.quizzes import (
+    ADVICE,
+    RIGHT,
+    WRONG,
+    live_quiz,
+    static_quiz,
+    unframed,
+    with_results,
+)
 from helpers.exercise import find_exercise, numbers_of
 from helpers.notebook import session
 from helpers.run_card.documents import open_card, read_card
@@ -192,10 +200,13 @@ def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypa
     assert updates.pop()["text/html"] == stored_copy(page)
     made[0].children[1].children[1].value = 1
     answered = updates.pop()["text/html"]
-    assert page in answered
-    before, _ = answered.split(page)
-    assert before.endswith(f"<p>You have answered 1 of {len(questions)}: see below.</p>\n")
-    assert as_html(questions[0]["choices"][1]["why"]) in answered.replace(page, "")
+    rest, below = page.replace(ADVICE, ""), answered.partition("Your answers")[2]
+    assert rest in answered
+    assert ADVICE not in answered, "it is about a quiz that nobody has begun"
+    assert f"<p>You have answered 1 of {len(questions)}: see below. Run" in answered
+    assert as_html(questions[0]["choices"][1]["why"]) in below
+    every = {number: one["choices"][0] for number, one in enumerate(questions, 1)}
+    assert "answer the others" not in with_results(page, questions, every)
 
 
 @each_lab

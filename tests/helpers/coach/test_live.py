@@ -119,9 +119,23 @@ def test_a_prediction_that_was_taken_is_confirmed(screen, monkeypatch):
     line = "Your prediction 0.5 is noted; it will be locked when you measure."
     assert screen.texts == [line]
     assert line in screen.pages[0]
+    assert screen.pages[0].startswith('<div role="status">'), "it is read out"
+
+
+def test_a_double_click_shows_one_hint(screen, monkeypatch):
+    card = run(monkeypatch, 1)
+    check("2.3", lambda points: 1 / 0)
+    [button] = screen.buttons
+    button.click()
+    button.click()
+    assert card.content["hints"] == {"2.3": [1]}
+    monkeypatch.setattr(hints, "PAUSE_SECONDS", 0)
+    button.click()
+    assert card.content["hints"] == {"2.3": [1, 2]}
 
 
 def test_one_button_goes_through_the_hints_to_the_solution(screen, monkeypatch):
+    monkeypatch.setattr(hints, "PAUSE_SECONDS", 0)
     card = run(monkeypatch, 1)
     monkeypatch.setattr(cell_errors, "source_of_answer", lambda exercise: "def mine(): ...")
     check("2.3", lambda points: 1 / 0)
@@ -150,6 +164,7 @@ def test_one_button_goes_through_the_hints_to_the_solution(screen, monkeypatch):
 def test_after_another_check_the_hints_that_were_read_are_folded_above_the_next(
     screen, monkeypatch
 ):
+    monkeypatch.setattr(hints, "PAUSE_SECONDS", 0)
     run(monkeypatch, 1)
     check("2.3", lambda points: 1 / 0)
     for _ in range(2):
@@ -243,7 +258,7 @@ def test_the_first_message_says_how_far_the_student_is(screen, monkeypatch):
     text, page = at_the_start(LAB, session.done_so_far(), "/start")
     assert text == "Lab 02: 1 of 8 exercises and questions done"
     assert '<a href="#Exercise-2.2:-sweep-the-batch-size"' in page
-    assert '<a href="/start">Start page</a>' in page
+    assert '<a href="/start" style="text-decoration: underline">Start page</a>' in page
 
 
 @pytest.mark.parametrize(

@@ -85,7 +85,7 @@ def test_verdicts_hints_predictions_and_the_end_are_cards_of_the_same_words(show
     assert "Hint 1 of 3" in shown[1][0]
     text, page = shown[-1]
     assert text.splitlines()[-1] == "Next: notebooks/03_time_to_accuracy.ipynb"
-    assert '<a href="../notebooks/03_time_to_accuracy.ipynb">' in page
+    assert '<a href="../notebooks/03_time_to_accuracy.ipynb" style=' in page
     assert "812" in page, "one figure of one's own"
 
 
@@ -153,7 +153,7 @@ def test_the_end_names_no_more_than_is_left(shown):
     said, links = end(shown)
     assert "⚑ Checks passed: 3 of 3" in said
     assert "Quiz: 4 of 5 answered, 1 right at once; still open: question 4" in said
-    assert "Predictions: 1 of 5 made, typically off by a factor of 2" in said
+    assert "Predictions: 1 of 5 made, off by a factor of 2" in said
     late = "Measured without a prediction, so the next run asks again, under: "
     late += "Try to break the law"
     assert late in said
@@ -166,7 +166,7 @@ def test_the_end_names_no_more_than_is_left(shown):
     card.predict("law_holds_at_47", True)
     said, links = end(shown)
     assert "Quiz: 5 of 5 answered, 2 right at once" in said
-    assert "Predictions: 5 of 6 made, typically off by a factor of 2" in said
+    assert "Predictions: 5 of 6 made, off by a factor of 2" in said
     assert [text for _, text in links] == ["Try to break the law"]
 
 

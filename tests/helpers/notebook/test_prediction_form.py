@@ -6,7 +6,9 @@ import pytest
 
 from helpers.errors import RunCardError
 from helpers.notebook import prediction_form as the_module
-from helpers.notebook.prediction_form import NOT_LIVE, ask, prediction_form
+from helpers.notebook import session
+from helpers.notebook.prediction_form import NOT_LIVE, REFUSED, ask, prediction_form
+from helpers.run_card import predictions
 from helpers.run_card.documents import open_card, read_card
 
 CURVE = {8: None, 64: None}
@@ -14,7 +16,7 @@ CURVE = {8: None, 64: None}
 
 @pytest.fixture
 def asked():
-    """What the card would have shown: (kind, value, lock) of each question."""
+    """What the card would have shown: (name, kind, value, lock) of each question."""
     return []
 
 
@@ -24,7 +26,7 @@ def card(asked):
 
 
 def form_of(asked):
-    form = prediction_form(*asked[-1])
+    form = prediction_form(*asked[-1][1:])
     *fields, button, reply = form.children
     return fields, button, reply
 
@@ -59,6 +61,27 @@ def test_each_name_has_a_field(card, asked):
     button.click()
     assert stored(card, "throughput_over_usual")["value"] == {"64": 2}
     assert card.predict("throughput_over_usual", CURVE) == {64: 2}
+
+
+def test_what_is_no_number_is_refused_before_an_empty_field_is_asked_about(card, asked):
+    card.predict("throughput_over_usual", CURVE)
+    fields, button, reply = form_of(asked)
+    fields[0].value = "xx"
+    button.click()
+    assert "xx" in reply.value
+    assert "Still empty" not in reply.value
+    assert [REFUSED in field._dom_classes for field in fields] == [True, False]
+    fields[0].value = "1.5"
+    button.click()
+    assert not any(REFUSED in field._dom_classes for field in fields)
+
+
+def test_two_commas_are_said_as_they_were_typed(card, asked):
+    card.predict("share_of_peak", None)
+    [field], button, reply = form_of(asked)
+    field.value = "1,5,5"
+    button.click()
+    assert "1,5,5" in reply.value
 
 
 @pytest.mark.parametrize("given", ["1,000", "12,500", "-1,024"])
@@ -120,9 +143,11 @@ def test_nothing_is_asked_where_there_is_a_prediction(card, asked):
     assert not asked
 
 
-def test_in_jupyterlab_the_message_names_the_form_and_follows_it(monkeypatch, capsys):
+@pytest.fixture
+def pages(monkeypatch):
+    """What a notebook in JupyterLab shows, each place as it was last changed."""
     monkeypatch.setenv("JPY_SESSION_NAME", "02_throughput.ipynb")
-    pages, forms = [], []
+    pages = []
 
     def display(bundle, **options):
         place = len(pages)
@@ -133,13 +158,26 @@ def test_in_jupyterlab_the_message_names_the_form_and_follows_it(monkeypatch, ca
 
         return SimpleNamespace(update=update)
 
+    monkeypatch.setattr("IPython.display.display", display)
+    return pages
+
+
+def of_this_lab(ask):
+    """The form as a run card of this lab asks for it."""
+    return lambda name, *question: ask(*question)
+
+
+def test_in_jupyterlab_the_message_names_the_form_and_follows_it(
+    pages, monkeypatch, capsys
+):
+    forms = []
+
     def keep_form(*question):
         forms.append(prediction_form(*question))
         return forms[-1]
 
-    monkeypatch.setattr("IPython.display.display", display)
     monkeypatch.setattr(the_module, "prediction_form", keep_form)
-    card = open_card("02_throughput", {}, {}, ask=ask)
+    card = open_card("02_throughput", {}, {}, ask=of_this_lab(ask))
     card.predict("share_of_peak", None)
     assert capsys.readouterr().out == "", "the form says it"
     message, live, kept = pages
@@ -155,7 +193,52 @@ def test_in_jupyterlab_the_message_names_the_form_and_follows_it(monkeypatch, ca
     assert NOT_LIVE not in pages[2]
 
 
+def test_the_reason_why_a_late_one_is_not_scored_stands_once(pages, monkeypatch):
+    forms = []
+    monkeypatch.setattr(
+        "callbacks.live.picture.display_live",
+        lambda form: forms.append(form) or (lambda page: None),
+    )
+    card = open_card("02_throughput", {}, {}, ask=of_this_lab(ask))
+    card.predict("share_of_peak", None)
+    card.lock("share_of_peak")
+    field, button, reply = forms[0].children
+    field.value = "0.4"
+    button.click()
+    assert "came after the measurement" in pages[0]
+    assert "Kept, but not scored." in reply.value
+    assert "came after" not in reply.value
+
+
 def test_elsewhere_the_card_says_that_there_is_no_prediction(monkeypatch, capsys):
     monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
-    open_card("02_throughput", {}, {}, ask=ask).predict("share_of_peak", None)
+    open_card("02_throughput", {}, {}, ask=of_this_lab(ask)).predict("share_of_peak", None)
     assert "write one in place of None" in capsys.readouterr().out
+
+
+def test_the_next_day_the_form_says_what_was_predicted_before(pages, monkeypatch):
+    def run():
+        card = open_card("02_throughput", {}, {}, ask=session._ask)
+        monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
+        return card
+
+    first = run()
+    first.predict("share_of_peak", 0.4)
+    first.outcome("share_of_peak", 0.5)
+    first.finish()
+    second = run()
+    second.predict("share_of_peak", None)
+    of_first = "your prediction 0.4, measured 0.5: off by a factor of 1.25"
+    assert any(of_first in page and "predict again" in page for page in pages)
+    second.predict("law_holds_at_48", None)
+    assert "No prediction yet" in pages[-3], "nothing was predicted before"
+
+
+def test_what_was_not_measured_in_an_earlier_run_is_said_too():
+    made = predictions.new_entry()
+    assert predictions.of_an_earlier_run(made) == ""
+    assert predictions.of_an_earlier_run(None) == ""
+    predictions.make(made, 0.4, 1.0)
+    assert predictions.of_an_earlier_run(made).endswith(
+        "your prediction 0.4, not measured."
+    )

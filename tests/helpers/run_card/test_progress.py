@@ -63,9 +63,21 @@ def test_a_prediction_comes_back_where_the_new_run_has_none():
     second.predict("law_holds_at_47", None)
     second.lock("law_holds_at_47")
     together = progress.of_student(LAB).together
-    assert how_they_went(together) == "2 of 5 made, typically off by a factor of 2"
+    assert how_they_went(together) == "2 of 5 made, off by a factor of 2"
     asked, still_open, too_late = asked_and_left(together)
     assert (asked, len(still_open), too_late) == (5, 3, [])
+
+
+def test_what_a_later_run_measured_without_a_prediction_is_not_open_any_more():
+    run(1).predict("share_of_peak", None)
+    second = run(2)
+    second.predict("share_of_peak", None)
+    second.lock("share_of_peak")
+    second.outcome("share_of_peak", 0.25)
+    second.predict("share_of_peak", 0.25)
+    _, still_open, too_late = asked_and_left(progress.of_student(LAB).together)
+    assert "share_of_peak" not in still_open
+    assert too_late == ["share_of_peak"]
 
 
 def test_the_forecast_of_lab_10_is_no_prediction_of_the_student(capsys):
@@ -101,3 +113,19 @@ def test_a_damaged_answer_is_none(quiz):
     card.content["quiz"] = quiz
     card.save()
     assert progress.of_student(LAB).answers == {}
+
+
+@pytest.mark.parametrize(
+    ("factors", "says"),
+    [
+        ([2], "off by a factor of 2"),
+        ([15300, 1.5], "off by factors of 1.5 and 15,300"),
+        ([3, 1, 2], "typically off by a factor of 2"),
+    ],
+)
+def test_no_factor_is_called_typical_where_there_are_one_or_two(factors, says):
+    card = run(1)
+    for number, factor in enumerate(factors):
+        card.predict(f"mine_{number}", 1.0)
+        card.outcome(f"mine_{number}", 1.0 * factor)
+    assert how_they_went(card.content).endswith(f" made, {says}")
