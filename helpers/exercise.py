@@ -6,6 +6,7 @@ when it is first used: a sandbox has no judge, and the start page needs no Tenso
 
 import functools
 import importlib
+import re
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -17,6 +18,8 @@ from helpers.verdict import Verdict, Wrong, in_words
 
 HELPERS = Path(__file__).parent
 UNCLEAR = "unclear"  # the mistake after which another question is asked
+# Python's words for a call with arguments that a function does not take.
+OTHER_ARGUMENTS = re.compile(r"TypeError: [\w.<>]+\(\) (takes|missing|got) ")
 
 
 class Mistake(NamedTuple):
@@ -110,6 +113,22 @@ class Exercise:
         key = wrong.requirement or (broken[0] if len(broken) == 1 else "")
         sentence = self.requirements[key] if key else ""
         return Verdict(in_words(wrong.seen, self.seen), wrong.mistake, sentence)
+
+    def reaction(self, mistake: str, reason: str) -> str:
+        """A question to the student who made a mistake.
+
+        Parameters
+        ----------
+        mistake : str
+            As in `Verdict`; another one counts as "raised".
+        reason : str
+            The verdict's: a wrong signature is an error, too, but needs other advice.
+        """
+        if mistake not in self.mistakes:
+            mistake = "raised"
+        if mistake == "raised" and OTHER_ARGUMENTS.search(reason):
+            mistake = "arguments"
+        return self.mistakes[mistake].reaction
 
     def _part(self, name):
         return importlib.import_module(f"{self.package}.{name}")

@@ -85,7 +85,7 @@ def check(exercise: str, answer: Any) -> Any:
 
 def _reaction(asked, verdict):
     """A question to the student; of Python's error only where there is one to read."""
-    reaction = asked.mistakes[verdict.mistake].reaction
+    reaction = asked.reaction(verdict.mistake, verdict.reason)
     return reaction if "raised" in verdict.reason else reaction.removeprefix(ERROR_ABOVE)
 
 

@@ -21,7 +21,9 @@ BROKEN = {
 def make_costs(rng: Random) -> dict:
     """Layers of odd shapes: three convolutions that change them, two of each other kind.
 
-    One convolution is as in a short cut: a kernel of 1x1, strides, and a single image.
+    One convolution is as in a short cut: a kernel of 1x1, strides, and a single image. The
+    other two differ in their kernels alone, and the layers of each other kind in the bytes
+    of a value, so that an answer cannot remember earlier ones.
     """
     cases = []
     for kind in ("conv", "conv", "conv", "norm", "norm", "relu", "relu"):
@@ -35,9 +37,13 @@ def make_costs(rng: Random) -> dict:
             kernel = [1, 1, channels, kernel[-1]]
             inputs = [1, height, width, channels]
             outputs = [1, (height + 1) // 2, (width + 1) // 2, kernel[-1]]
+        elif cases and cases[-1]["kind"] == kind:
+            inputs, outputs = cases[-1]["inputs"], cases[-1]["outputs"]
+            if before := cases[-1]["kernel"]:
+                kernel = [before[0] + 1, *before[1:]]
         of = {"inputs": inputs, "outputs": outputs, "kernel": kernel}
         cases.append({"kind": kind, "value_bytes": 2} | of)
-    for case, value_bytes in zip(cases, [2, 4, 8, 4, 2, 2, 4], strict=True):
+    for case, value_bytes in zip(cases, [2, 2, 8, 4, 1, 2, 4], strict=True):
         case["value_bytes"] = value_bytes
     rng.shuffle(cases)
     return {"cases": cases}

@@ -139,6 +139,19 @@ WRONG_COSTS = {
 }
 
 
+def at_least_two_bytes(*case):
+    return paired(by_hand(*case), max(2, case[4]))
+
+
+def remembers_convolutions(kind, inputs, outputs, kernel, value_bytes):
+    """By the shape of their output, also if the kernel is another."""
+    costs = paired(by_hand(kind, inputs, outputs, kernel, value_bytes), value_bytes)
+    return _remembered.setdefault(outputs, costs) if kind == "conv" else costs
+
+
+_remembered = {}
+
+
 def plain_costs(*case):
     return paired(by_hand(*case), case[4])
 
@@ -244,6 +257,7 @@ WRONG = [
     ("conv_operations", "conv_operations", WRONG_COSTS["square_kernels"]),
     ("conv_operations", "conv_operations", WRONG_COSTS["kernels_of_three"]),
     ("conv_operations", "conv_operations", WRONG_COSTS["short_cuts_cost_nothing"]),
+    ("conv_operations", "conv_operations", remembers_convolutions),
     ("conv_bytes", "no_kernel", WRONG_COSTS["reads_no_kernel"]),
     ("conv_bytes", "conv_bytes", WRONG_COSTS["reads_the_kernel_twice"]),
     ("conv_backward", "conv_once", WRONG_COSTS["one_gradient"]),
@@ -261,6 +275,7 @@ WRONG = [
     ("relu_backward", "relu_backward", WRONG_COSTS["needs_no_output"]),
     ("value_bytes", "always_four", always_float32),
     ("value_bytes", "values", gives_values),
+    ("norm_forward", "norm_other", at_least_two_bytes),
     ("pairs", "swapped", bytes_first),
     ("pairs", "form", gives_three),
     ("pairs", "raised", forgets_backward),

@@ -152,6 +152,16 @@ def test_each_sentence_is_broken_by_a_wrong_answer_and_each_mistake_is_recorded(
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
+def test_an_answer_with_other_arguments_gets_advice_about_its_first_line(exercise):
+    def answer(*, nobody_gives_this):
+        """Not called at all."""
+
+    verdict = judge_answer(exercise, answer, random.Random(0))
+    reaction = find_exercise(exercise).reaction(verdict.mistake, verdict.reason)
+    assert reaction.startswith("Does the first line of your function have"), verdict
+
+
+@pytest.mark.parametrize("exercise", NUMBERS)
 def test_the_words_of_an_exercise_are_exactly_those_that_its_judge_uses(exercise):
     folder = HELPERS.joinpath(*find_exercise(exercise).package.split(".")[1:])
     shared = [folder.parent / "judging.py", *HELPERS.glob("checks/judging/*.py")]
