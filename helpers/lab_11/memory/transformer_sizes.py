@@ -58,7 +58,7 @@ class Llama(NamedTuple):
     wide: int = 28_672  # the layer inside of a block
     heads: int = 64
     shared_heads: int = 8  # for keys and values
-    vocabulary: int = 128_000
+    vocabulary: int = 128_256
     words: int = 8192
 
 

@@ -1,4 +1,4 @@
-"""What the stages of a pipeline do, and when, if only the computing takes time."""
+"""What the stages of a pipeline do, and when."""
 
 from collections.abc import Sequence
 from typing import NamedTuple
@@ -22,7 +22,10 @@ def gpipe(stage: int, stages: int, micro_batches: int) -> Work:
 
 
 def simulate(
-    work: Sequence[Work], forward_seconds: float = 1.0, backward_seconds: float = 2.0
+    work: Sequence[Work],
+    forward_seconds: float = 1.0,
+    backward_seconds: float = 2.0,
+    message_seconds: float = 0.0,
 ) -> list[Box]:
     """When each stage does what, if it does the next item as soon as it can.
 
@@ -31,6 +34,8 @@ def simulate(
     work : list of list of tuple
         For each stage, what it does, in its order.
     forward_seconds, backward_seconds : float
+    message_seconds : float
+        From the end of a box until the next stage has its result.
 
     Returns
     -------
@@ -51,7 +56,7 @@ def simulate(
                     break
                 if before is None and kind == "B" and (stage, "F", i) not in boxes:
                     break  # the last stage begins with the loss of its own forward
-                begin = max(free[stage], before.end if before else 0.0)
+                begin = max(free[stage], before.end + message_seconds if before else 0.0)
                 free[stage] = begin + seconds[kind]
                 boxes[stage, kind, i] = Box(stage, kind, i, begin, free[stage])
                 items.pop(0)

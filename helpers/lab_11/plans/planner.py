@@ -139,7 +139,11 @@ def seconds_of(
     bytes, and the computation (with ZeRO 2 its backward) hides them.
 
     `pipeline`: between two stages, each micro-batch sends 2 s b h / t bytes forward and as
-    many backward, which the computation hides.
+    many backward. The first stage of 1F1B holds at most k = min(p, m) micro-batches, so it
+    waits for their messages: 2 (p - 1) of them on the way of each micro-batch, and
+    (m + k - 1) / k times in a step. (Compared with a simulation, this is at most 50% too
+    high, and at most 25% from m = 2 p on. With many micro-batches it is nearly
+    exact.)
 
     Returns
     -------
@@ -165,13 +169,14 @@ def seconds_of(
         3: (3 * m, compute),
     }.get(plan.stage, (2, compute * 2 / 3 / m))
     data = passes * (d - 1) / d * share_bytes / link
-    between_stages = 2 * m * message_bytes / t / link if p > 1 else 0.0
+    at_a_time = min(p, m)
+    rounds = (m + at_a_time - 1) / at_a_time
     return {
         "compute": compute,
         "tensor": tensor,
         "bubble": (compute + tensor) * (p - 1) / m,
         "data": max(0.0, data - hidden),
-        "pipeline": max(0.0, between_stages - compute),
+        "pipeline": 2 * (p - 1) * message_bytes / t / link * rounds,
     }
 
 
@@ -225,7 +230,8 @@ def plans(
     -------
     list of dict
         `plan`, `fits`, `reason` (empty if it fits), `memory` and its sum `memory_bytes`,
-        `step` (parts in seconds, in the middle of the range), `step_seconds` and
+        `sum_seconds` (the sum of `seconds_of`, which compares plans), `step` (parts in
+        seconds, in the middle of the range), `step_seconds` and
         `training_days` (each as low, middle, high), and `mfu` of this plan (low, middle,
         high). Of plans that differ in their micro-batches alone, it is the fastest that
         fits, else the smallest.
@@ -268,6 +274,7 @@ def _times(model, cluster, step, mfus, reference):
     seconds = tuple(at_peak / mfu for mfu in reversed(reached))
     steps = model.training_tokens / model.batch_tokens
     return {
+        "sum_seconds": total,
         "step": {name: part * seconds[1] / total for name, part in step.items()},
         "step_seconds": seconds,
         "training_days": tuple(one * steps / DAY_SECONDS for one in seconds),

@@ -158,7 +158,7 @@ def in_words(rows: list[dict[str, Any]], shown: int = 4) -> list[str]:
         low, _, high = row["training_days"]
         found.append(
             f"{row['plan'].in_words()}: {row['memory_bytes'] / 1e9:.1f} GB, a step "
-            f"{row['step_seconds'][1]:.1f} s, {low:,.0f} to {high:,.0f} days"
+            f"{row['sum_seconds']:.1f} s, {low:,.0f} to {high:,.0f} days"
         )
     for row in too_large[:shown]:
         found.append(f"does not fit: {row['plan'].in_words()} {row['reason']}")

@@ -4,6 +4,8 @@ from dataclasses import replace
 
 import pytest
 
+from helpers.exercise import find_exercise
+from helpers.lab_11.pipelines.pipeline_schedule import simulate
 from helpers.lab_11.plans import planner
 from helpers.lab_11.plans.planner import Cluster, Model, Plan
 from helpers.lab_11.plans.published_trainings import trainings
@@ -193,3 +195,24 @@ def test_layers_that_do_not_divide_make_all_wait_for_the_fullest_stage():
         for model in (MODEL, uneven)
     )
     assert odd == pytest.approx(even * 4 * 8 / 25)
+
+
+@pytest.mark.parametrize("stages", [2, 3, 4, 8])
+@pytest.mark.parametrize("per_stage", [0.5, 1, 2, 8, 50])
+@pytest.mark.parametrize("link", [1e8, 1e10])
+def test_messages_of_a_pipeline_take_as_long_as_in_a_simulation(stages, per_stage, link):
+    count = round(stages * per_stage)
+    model = replace(MODEL, batch_tokens=count * MODEL.sequence_tokens)
+    cluster = replace(
+        CLUSTER, devices=stages, machine_devices=1, across_bytes_per_second=link
+    )
+    plan = Plan(1, 1, stages, 0, recomputes=False)
+    step = planner.seconds_of(model, cluster, plan, 0.5)
+    forward = step["compute"] / count / 3
+    hop = 2 * model.sequence_tokens * model.hidden_width / link
+    order = find_exercise("11.5").reference
+    work = [order(stage, stages, count) for stage in range(stages)]
+    ends = (box.end for box in simulate(work, forward, 2 * forward, hop))
+    waits = max(ends) - step["compute"] - step["bubble"]
+    most = 1.02 if per_stage == 50 else 1.26 if per_stage > 1 else 1.51
+    assert 0.99 < step["pipeline"] / waits < most
