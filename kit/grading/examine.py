@@ -89,12 +89,6 @@ def nothing_asked() -> Judged:
     }  # fmt: skip
 
 
-def reaction_to(number: str, mistake: str) -> str:
-    """The question to a student who made a mistake; its key may come from a box."""
-    mistakes = find_exercise(number).mistakes
-    return mistakes.get(mistake, mistakes["raised"]).reaction
-
-
 def questions_rng(job: Job, seed: bytes, student: str) -> random.Random:
     """The generator that draws the questions.
 

@@ -11,7 +11,7 @@ from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
 from kit.grading.box.whole_notebook import run_notebook
 from kit.grading.contracts import Job, Judged, Result, Task
-from kit.grading.examine import examine, nothing_asked, plain_text, reaction_to
+from kit.grading.examine import examine, nothing_asked, plain_text
 
 
 def grade_one(task: Task) -> Generator[tuple, list, Result]:
@@ -44,7 +44,8 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
             "points": points if verdict["passed"] else 0,
             "of": points,
             "code": plain_text(source or "", len(source or "")),
-            "reaction": reaction_to(number, mistake) if mistake else "",
+            "reaction": mistake
+            and find_exercise(number).reaction(mistake, verdict["reason"]),
         }
     return {
         "student": task["student"],

@@ -489,7 +489,9 @@ def hostile(world):
         "error_bomb": attack(
             "import os\nfor _ in range(500): os.write(2, b'x' * 2**16)", "printed more than"
         ),
-        "endless_loop": attack("while True: pass", "finished|ended", out_of_time=True),
+        "endless_loop": attack(  # 20 by the clock, where a busy machine gives it less
+            "while True: pass", "finished after (4|20) seconds", out_of_time=True
+        ),
         "endless_cell": Case(
             notebook({"2.3": "# TODO 2.3: x\nwhile True: pass\n"}),
             ("2.2",),

@@ -20,6 +20,7 @@ from helpers.plain_json import as_json, storable
 from helpers.verdict import Wrong, wrong
 from kit.grading.box import sandbox
 from kit.grading.box.processes import (
+    computed_seconds,
     family,
     fork,
     kill_family,
@@ -36,6 +37,7 @@ MOST_BORROWED = 2  # messages: before the cells run, and after
 LONGEST_NAME = 120  # of something in the check that was changed
 LONGEST_WAIT_SECONDS = 10
 LOOK_SECONDS = 0.2  # between two looks at the box's memory
+NEARLY = 0.75  # of the limit: looks are late, and the kernel counts otherwise
 GUARD_SECONDS = 10  # after its time the box's guard ends it, if nobody else has
 STARVED = "overloaded"  # the mistake of what the machine was too busy to judge
 
@@ -63,6 +65,7 @@ class Box:
     printed_bytes: int = 0
     last_printed: bytes = b""
     weigh_at: float = 0.0
+    computed_seconds: float = 0.0  # by the process that has computed most, when last seen
 
     def ask(self, question: dict) -> Reply | Wrong:
         """Send a question; wait as the probe says, and record when each wait was.
@@ -148,6 +151,9 @@ class Box:
             data = b""
         if not data and time.perf_counter() >= self.deadline:
             raise RefusedError(self._out_of_time())  # its guard has ended it
+        if not data and self.computed_seconds > NEARLY * self.limits.cpu_seconds:
+            seconds = self.limits.cpu_seconds  # the kernel has ended it
+            raise RefusedError(wrong("time", "out_of_time", seconds=seconds))
         if not data:
             raise RefusedError(self._ended_early())
         self.received.extend(data)
@@ -218,6 +224,7 @@ class Box:
     def _weigh(self):
         pids = self.pids()
         let_others_first(pids)
+        self.computed_seconds = max(self.computed_seconds, computed_seconds(pids))
         used = memory_mib(pids, self.limits.memory_mib)
         if used > self.limits.memory_mib:
             mib = self.limits.memory_mib

@@ -137,7 +137,7 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
         texts=item_statistics.by_text(marked),
         out=shlex.quote(str(out)),
         unassigned=unassigned,
-        alike=sum(len(row["pairs"]) + row["more"] for row in alike),
+        alike=sum(len(row["groups"]) for row in alike),
         isolated=all(result["isolated"] for result in marked),
     )
     write_atomically(out / "overview.html", overview)
@@ -231,7 +231,7 @@ def grades_csv(marked: list[Marked], labs: list[Lab]) -> str:
 
 def points(value: float | None) -> str:
     """Points without superfluous zeros; None is an empty text."""
-    return "" if value is None else f"{value:.2f}".rstrip("0").rstrip(".")
+    return "" if value is None else f"{marks.to_cents(value):.2f}".rstrip("0").rstrip(".")
 
 
 def came(result: Marked) -> str:

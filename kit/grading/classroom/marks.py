@@ -2,12 +2,13 @@
 
 A submission that is missing or unreadable has no points, which is not zero: somebody has to
 decide. It stays open until every exercise of it has an override, or the whole lab has one.
-Only where nothing at all was handed in, a rule may decide: `missing = 0`.
+Only where nothing at all was handed in, a rule may decide, once it is due: `missing = 0`.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import timedelta
+from datetime import datetime, timedelta
+from decimal import ROUND_HALF_UP, Decimal
 from typing import TYPE_CHECKING
 
 from kit.grading.classroom.class_files import ClassFiles, Override, Person, Rules
@@ -94,7 +95,9 @@ def _marked(
     handed_in = result["status"] == "graded"
     exercises: dict[str, MarkedExercise] = {}
     too_busy = starved(result)
-    is_zero = class_files.rules.missing is not None and _is_nothing(result)
+    person = person_of(result["student"], result["lab"], class_files.roster)
+    until = _open_until(person)
+    is_zero = class_files.rules.missing is not None and _is_nothing(result) and not until
     for number, verdict in result["exercises"].items():
         override = own.get(number)
         judged = verdict["points"] if handed_in and number not in too_busy else None
@@ -112,7 +115,6 @@ def _marked(
         _text(text, result, own.get(text.number), closed, text.number in in_total)
         for text in texts
     ]
-    person = person_of(result["student"], result["lab"], class_files.roster)
     parts = [v["points"] for v in exercises.values()]
     parts += [text["points"] for text in written if text["counted"]]
     known = [points for points in parts if points is not None]
@@ -120,15 +122,15 @@ def _marked(
     late, needs = _late(person, handed_in, class_files.rules)
     penalty = total = None
     if reached is not None:
-        penalty = round(reached * late["percent"] / 100, 2)
-        total = round(reached - penalty, 2)
+        penalty = to_cents(reached * late["percent"] / 100)
+        total = to_cents(reached - penalty)
     else:
         unread = [t["number"] for t in written if t["points"] is None and t["text"]]
         why = result["problem"] or result["status"]
         open_ones = [n for n in too_busy if exercises[n]["points"] is None]
         needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
         needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
-        needs += [] if handed_in else [why, *left_out(result)]
+        needs += [] if handed_in else [why, *filter(None, [until]), *left_out(result)]
     whole = own.get(result["lab"].partition("_")[0])
     if whole and whole.points is not None:  # the total itself: lateness takes nothing off
         late, penalty, total, needs = late | {"percent": 0.0}, 0.0, whole.points, []
@@ -144,6 +146,20 @@ def _marked(
         "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
         "needs": needs,
     }
+
+
+def to_cents(points: float) -> float:
+    """Points with two decimals; half a hundredth goes up, as people expect it."""
+    exact = Decimal(str(round(points, 9)))
+    return float(exact.quantize(Decimal("0.01"), ROUND_HALF_UP))
+
+
+def _open_until(person):
+    """In words, if this person may still hand in, by a date in roster.csv."""
+    if person is None or person.due is None:
+        return ""
+    is_open = person.due > datetime.now(person.due.tzinfo)
+    return f"open until {person.due:%Y-%m-%d %H:%M}" if is_open else ""
 
 
 def _is_nothing(result):

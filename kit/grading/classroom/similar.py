@@ -52,8 +52,9 @@ def similar(results: list[Marked], labs: list[Lab]) -> list[dict]:
     list of dict
         `number`; `median`, of all pairs of two students, or None; `short`: answers of
         which too little is left to compare; `tiny`: so is the reference; `more`: pairs
-        that were left out; `pairs`, each with `alike` from 0 to 1 and `sides`, two of
-        (who, code).
+        that were left out; `groups` of students who are alike, also by way of others:
+        `members`, and `pairs`, each with `alike` from 0 to 1 and `sides`, two of
+        (who, code). A pair with the reference is a group of its own.
     """
     found = []
     for lab in labs:
@@ -92,11 +93,32 @@ def _pairs(codes, bags):
         "short": len((codes.keys() - long.keys()) - {REFERENCE}),
         "tiny": REFERENCE not in long,
         "more": max(0, len(pairs) - MOST_PAIRS),
-        "pairs": [
-            {"alike": value, "sides": [(who, codes[who]) for who in sides]}
-            for value, *sides in pairs[:MOST_PAIRS]
+        "groups": [
+            {
+                "members": members,
+                "pairs": [
+                    {"alike": value, "sides": [(who, codes[who]) for who in sides]}
+                    for value, *sides in shown
+                ],
+            }
+            for members, shown in _groups(pairs[:MOST_PAIRS])
         ],
     }
+
+
+def _groups(pairs):
+    """The members and the pairs of each group, in the order of its first pair."""
+    group_of, found = {}, {}
+    for _, *sides in pairs:
+        if REFERENCE not in sides:
+            merged = frozenset().union(*(group_of.get(who, {who}) for who in sides))
+            group_of |= dict.fromkeys(merged, merged)
+    for pair in pairs:
+        members = frozenset(pair[1:])
+        if REFERENCE not in members:
+            members = group_of[pair[1]]
+        found.setdefault(members, []).append(pair)
+    return [(sorted(members), shown) for members, shown in found.items()]
 
 
 def alike(one: Counter[int], other: Counter[int]) -> float:

@@ -82,7 +82,7 @@ def from_lines(exercise: str, text: str) -> list[Item]:
         points, comment = number(before.strip()), " ".join(comment.split())[:LONGEST_ITEM]
         if points is None or not comment or comment in found:
             problem = "appears twice" if comment in found else "is not an item"
-            raise LabError(f"{line.strip()[:40]!r} {problem}: write `1.5: a comment`")
+            raise LabError(f"{line.strip()[:40]!r} {problem}: write '1.5: a comment'.")
         found[comment] = Item(exercise, points, comment)
     return list(found.values())
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from kit.grading.classroom.marks import to_cents
 from kit.labs import find_lab
 from kit.todo_cells import written
 
@@ -116,6 +117,26 @@ def test_missing_is_zero_only_if_a_rule_says_so_and_nothing_was_handed_in(graded
     assert "That is not zero points" in page_of(out, "wrong")
     _, said = graded(status=1, rules="missing = 1\n")
     assert "missing is 1; it must be 0, or left out." in said
+
+
+def test_missing_is_not_zero_before_it_is_due(graded):
+    dates = {"ada": "", "bob": "", "cyd": "", "joe": "2999-12-01 10:00"}
+    dates["nothing there"] = "2020-01-01"
+    roster = "student,due\n" + "".join(f"{name},{due}\n" for name, due in dates.items())
+    out, _ = graded(rules="missing = 0\n", roster=roster)
+    assert totals(out)["joe"] == ""
+    assert totals(out)["nothing there"] == "0"
+    overview = html.unescape((out / "overview.html").read_text())
+    assert "nothing was handed in; open until 2999-12-01 10:00" in overview
+    assert "Hand in the file" in page_of(out, "joe")
+    assert "Hand in the file" not in page_of(out, "nothing"), "it is decided"
+
+
+@pytest.mark.parametrize("cents", range(0, 2000, 7))
+def test_half_a_hundredth_goes_up(cents):
+    assert to_cents((cents + 0.5) / 100) == (cents + 1) / 100
+    assert to_cents(cents / 100) == cents / 100
+    assert to_cents(cents / 100 + 0.003) == cents / 100
 
 
 def test_words_that_nobody_has_read_need_you_and_have_statistics(graded):

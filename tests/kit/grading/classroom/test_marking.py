@@ -163,14 +163,14 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
         assert points == {"cyd": "1", by_place[first]: "1.5", by_place[second]: "0"}
         # A line that is no item changes nothing.
         page, form = save(address, form, **{"rubric-2.figure": "good"})
-        assert "'good' is not an item: write `1.5: a comment`" in page
+        assert "'good' is not an item: write '1.5: a comment'." in page
         assert "Nothing was saved" in page
-        assert "Saved in overrides.csv" not in page
+        assert "<strong>Saved.</strong>" not in page
         page, form = load(address)
         assert form.fields["rubric-2.figure"] == other
         signed = other.replace("1.5:", "+1.5").replace("-0.5:", "-0.5")
         page, form = save(address, form, **{"rubric-2.figure": signed})
-        assert "Saved in overrides.csv" in page
+        assert "<strong>Saved.</strong>" in page
         assert form.fields["rubric-2.figure"] == other
         # Without its items an answer has no points again.
         form.boxes[form.box_of(cyd, "Names the cause")] = False
