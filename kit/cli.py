@@ -186,14 +186,14 @@ def run(
 def sweep_lab(
     name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 03.")],
     parameter: Annotated[
-        list[str],
+        list[str] | None,
         typer.Option(
             "-p",
             "--parameter",
             metavar="NAME=VALUES",
             help="Values to combine, such as seed=0..4 or epochs=1,2.",
         ),
-    ],
+    ] = None,
     scheduler: Annotated[
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
     ] = None,
@@ -205,6 +205,8 @@ def sweep_lab(
     """Run a lab for every combination of values, and write a table and a figure."""
     from kit.headless.sweep import sweep as run_sweep
 
+    if not parameter:
+        raise LabError("give the values to combine, such as -p seed=0..4 -p epochs=1,2.")
     try:
         went_well = run_sweep(find_lab(name), parameter, scheduler, out, as_json)
     except KeyboardInterrupt:
@@ -358,7 +360,9 @@ def release(
     written = write_hand_out(folder)
     for path in written.removed:
         typer.echo(f"removed {path}")
-    news = f"{len(written.files)} files, {len(written.changed)} of them new or changed"
+    news = f"{len(written.files)} files"
+    if len(written.changed) < len(written.files) - 1:  # else it is a new folder
+        news += f", {len(written.changed)} of them new or changed"
     typer.echo(
         f"{news}: {folder} and {written.archive.name} beside it. Its README.md says how to "
         "begin."

@@ -155,11 +155,14 @@ def from_cards() -> tuple[dict, list[str]]:
 
 
 def _run_card(lab, measurement):
-    """The date and the file of a lab's newest run card that has a measurement."""
+    """The date, scale and file of a lab's newest run card that has a measurement."""
     for path in sorted((runs_folder() / lab).glob("*.json"), reverse=True):
         if (card := read_card(path)) and card["measurements"].get(measurement):
             began = time.localtime(card["started_unix_seconds"])
             in_kit = path.absolute().is_relative_to(REPOSITORY)
             display_path = path.absolute().relative_to(REPOSITORY) if in_kit else path
-            return f"{time.strftime('%Y-%m-%d %H:%M', began)}, {display_path}"
+            day = time.strftime("%Y-%m-%d %H:%M", began)
+            scale = card["parameters"].get("scale", "unknown")
+            small = ", so only a rough guess" * (scale == "smoke")
+            return f"{day}, {scale} scale{small}, {display_path}"
     return "its run card has been removed since"

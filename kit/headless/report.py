@@ -26,6 +26,7 @@ from kit.version import kit_version
 
 TEMPLATES = Path(__file__).parent
 SHOWN = ("val_accuracy", "training_seconds")  # besides the rate, where a lab measures them
+CLOSING = ("## Explain your figure", "## Going further")
 HEADINGS = (
     "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
 )  # fmt: skip
@@ -70,10 +71,11 @@ def _section(result, folder):
     """The report's part about one lab, whose own page is written."""
     lab, card = result["lab"], result["card"] or {}
     executed = folder / f"{lab.name}.ipynb"
-    found = []
+    found, main = [], None
     if executed.exists():
         notebook = nbformat.read(executed, as_version=4)
-        found = pictures(notebook)
+        found = pictures(notebook.cells)
+        main = main_picture(notebook)
         html = page(notebook, lab, card.get("parameters", {}))
         write_atomically(folder / f"{lab.name}.html", html)
     checks = card.get("checks", {}).values()
@@ -88,13 +90,13 @@ def _section(result, folder):
         "of": len(checks),
         "measured": _measured(card),
         "predictions": _predictions(card),
+        "are_examples": bool(card.get("solution")),
         "busy": other_load.report(card),
         "changes": _changes(card),
         "given": _given(result),
         "parameters": card.get("parameters", {}),
-        # The last figure is the one that a lab leads up to.
-        "figure": found[-1] if found else None,
-        "figures": found[:-1],
+        "figure": main,
+        "figures": [picture for picture in found if picture != main],
     }
 
 
@@ -146,7 +148,10 @@ def _score(entry):
 
 
 def _changes(card):
-    """The differences from the newest earlier run that reached its end."""
+    """The differences from an earlier run that reached its end.
+
+    It is the newest with the same parameters, or the newest of all if there is none.
+    """
     if not card:
         return ""
     earlier = [
@@ -158,17 +163,24 @@ def _changes(card):
     ]  # fmt: skip
     if not earlier:
         return ""
-    last = earlier[-1]
-    other = {
-        name: last["parameters"].get(name)
-        for name, value in card["parameters"].items()
-        if last["parameters"].get(name) != value
-    }
-    day = time.strftime("%Y-%m-%d", time.localtime(last["started_unix_seconds"]))
+    alike = [other for other in earlier if not _other_parameters(other, card)]
+    last = (alike or earlier)[-1]
+    other = _other_parameters(last, card)
+    day = time.strftime("%Y-%m-%d %H:%M", time.localtime(last["started_unix_seconds"]))
     before, now = _first_rate(last), _first_rate(card)
     parts = [f"{before[0]} {now[1] / before[1] - 1:+.0%}"] if before and now else []
     parts += [f"{name} was {in_words(value)}" for name, value in other.items()]
     return f"Since the run of {day}: {'; '.join(parts)}." if parts else ""
+
+
+def _other_parameters(earlier, card):
+    """What an earlier run had in place of some of this run's parameters, by name."""
+    before = earlier["parameters"]
+    return {
+        name: before.get(name)
+        for name, value in card["parameters"].items()
+        if before.get(name) != value
+    }
 
 
 def _first_rate(card):
@@ -193,7 +205,7 @@ def facts(cards: Sequence[dict | None]) -> list[str]:
     there = [card for card in cards if card and "environment" in card]
     devices = [card["environment"]["device"]["name"] for card in there]
     scales = [f"{card['parameters']['scale']} scale" for card in there]
-    found = [", ".join(dict.fromkeys(one)) for one in (devices, scales) if one]
+    found = [" and ".join(dict.fromkeys(one)) for one in (devices, scales) if one]
     if there:
         versions = there[-1]["environment"]["versions"]
         known = {"keras": "Keras", "tensorflow": "TensorFlow", "numpy": "NumPy"}
@@ -329,10 +341,18 @@ def _markdown_as_html(context, source):
     return MarkdownWithMath(renderer=renderer).render(source)
 
 
-def pictures(notebook: nbformat.NotebookNode) -> list[tuple[str, str]]:
-    """The figures of an executed lab, as (picture's source, alternative text)."""
+def main_picture(notebook: nbformat.NotebookNode) -> tuple[str, str] | None:
+    """The figure that a lab leads up to: the last one before its closing parts."""
+    sources = [cell.source for cell in notebook.cells]
+    ends = [n for n, source in enumerate(sources) if source.startswith(CLOSING)]
+    before = pictures(notebook.cells[: min(ends, default=None)])
+    return (before or pictures(notebook.cells) or [None])[-1]
+
+
+def pictures(cells: Sequence[nbformat.NotebookNode]) -> list[tuple[str, str]]:
+    """The figures of executed cells, as (picture's source, alternative text)."""
     found = []
-    for cell in notebook.cells:
+    for cell in cells:
         for output in cell.get("outputs", ()):
             html = output.get("data", {}).get("text/html", "")
             found += re.findall(r'<img alt="([^"]*)" src="(data:image/png[^"]+)"', html)

@@ -142,6 +142,11 @@ def sweep(
     ]
     if done := len(results) - len(tasks):
         say(f"{done} of {len(results)} have run before")
+    if others := {path.stem for path in out.glob("*.json")} - set(keys):
+        say(
+            f"{out} keeps the runs of earlier sweeps ({len(others)}), but its table now "
+            "shows this sweep alone; with --out FOLDER each sweep has its own."
+        )
     rows = list(zip(points, keys, strict=True))
     try:
         for task, result in _work(tasks, scheduler):

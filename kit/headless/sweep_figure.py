@@ -16,7 +16,7 @@ MOST_PANELS = 6
 MOST_TICKS = 10
 WIDEST_LABELS = 30  # characters of all ticks side by side
 IN_FULL = "{x:,.12g}"  # 97,600
-SEPARATED, OWN_POWER = 1e3, 1e7  # from here with separators, and with 1e7 above the axis
+SEPARATED, WITH_PREFIX = 1e3, 1e7  # from here with separators, and as 400 G
 MARKERS = "os^Dvx"
 
 
@@ -114,6 +114,8 @@ def draw_panel(
         The measurement, which at least one run has. A rate or a time begins at 0, so that
         noise does not look like a slope.
     """
+    from matplotlib.ticker import EngFormatter  # late, as in `_drawn`
+
     for (label, group), marker in zip(
         _groups(runs, others).items(), cycle(MARKERS), strict=False
     ):
@@ -129,7 +131,9 @@ def draw_panel(
     largest = max(values)
     if name.endswith(("_per_second", "seconds")) and largest > 0:
         axes.set_ylim(0, 1.1 * largest)
-    if SEPARATED <= largest < OWN_POWER:
+    if largest >= WITH_PREFIX:
+        axes.yaxis.set_major_formatter(EngFormatter())
+    elif largest >= SEPARATED:
         axes.yaxis.set_major_formatter(IN_FULL)
 
 

@@ -44,6 +44,7 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "width"], "NAME=VALUE"),
         (["run", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
+        (["sweep", "02"], "values to combine, such as -p seed=0..4"),
         (["run", "02", "03", "-p", "train_images=100"], "1,024 is larger"),
         (
             [

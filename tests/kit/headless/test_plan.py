@@ -24,7 +24,11 @@ LAW = {"t0_seconds": 0.01, "peak_images_per_second": 1000.0}
 @pytest.fixture
 def fit():
     """A run of lab 02 with a law."""
-    card = open_card("02_throughput", {"depth": 10, "width": 1}, {})
+    a_fit("laptop")
+
+
+def a_fit(scale):
+    card = open_card("02_throughput", {"depth": 10, "width": 1, "scale": scale}, {})
     card.measure("fit", LAW)
     card.finish()
 
@@ -59,8 +63,15 @@ def test_a_plan_says_its_sources_and_what_it_assumes(fit):
     [card] = runs_folder().glob("02_throughput/*.json")
     began = time.localtime(read_card(card)["started_unix_seconds"])
     date = time.strftime("%Y-%m-%d %H:%M", began)
-    assert f"From t0, peak and parameters of lab 02 ({date}, {card})." in result.output
+    assert f"From t0, peak and parameters of lab 02 ({date}, laptop scale, {card})." in (
+        result.output
+    )
     assert "Assumed: critical_batch 1,000, images 1,000,000" in result.output
+
+
+def test_a_plan_from_a_run_at_smoke_scale_says_that_it_is_rough():
+    a_fit("smoke")
+    assert "smoke scale, so only a rough guess, " in labs_plan(1).output
 
 
 def test_a_bend_of_lab_03_is_the_critical_batch(fit):

@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from kit.headless.report import page
+from helpers.run_card.documents import open_card
+from kit.headless.report import main_picture, page, write_report
 from kit.labs import find_lab
 from tests.browser import student
 
@@ -53,3 +54,82 @@ def test_a_report_on_a_telephone_scrolls_long_formulas_and_tables_alone(tmp_path
         wider = "element => element.scrollWidth > element.clientWidth"
         assert window.locator(".formula").last.evaluate(wider)
         assert window.locator("main table").last.evaluate(wider)
+
+
+def drawn(text):
+    html = f'<img alt="{text}" src="data:image/png;base64,{text}">'
+    output = new_output("display_data", data={"text/html": html})
+    return new_code_cell("show", outputs=[output])
+
+
+@pytest.mark.parametrize(
+    ("cells", "main"),
+    [
+        ([drawn("a"), drawn("b"), "## Explain your figure", drawn("c")], "b"),
+        ([drawn("a"), "## Going further", drawn("b")], "a"),
+        (["## Explain your figure", drawn("c")], "c"),
+        ([drawn("a"), drawn("b")], "b"),
+        (["no figure"], None),
+    ],
+)
+def test_the_main_figure_is_the_last_one_before_the_closing_parts(cells, main):
+    cells = [new_markdown_cell(one) if isinstance(one, str) else one for one in cells]
+    found = main_picture(new_notebook(cells=cells))
+    assert (found and found[1]) == main
+
+
+def a_run(size, speed):
+    environment = {"device": {"name": "a toy"}, "versions": {}}
+    parameters = {"scale": "smoke", "batch_size": size}
+    card = open_card("02_throughput", parameters, environment)
+    card.measure("images_per_second", speed)
+    card.finish()
+    return card.content
+
+
+@pytest.mark.parametrize(
+    ("earlier", "says"),
+    [
+        ([(64, 50.0), (32, 100.0)], "images per second +20%."),
+        ([(32, 100.0), (64, 50.0)], "images per second +20%."),  # one of a sweep between
+        ([(64, 50.0)], "images per second +140%; batch_size was 64."),
+        ([], ""),
+    ],
+)
+def test_a_run_is_compared_with_one_that_had_the_same_parameters(
+    tmp_path, monkeypatch, earlier, says
+):
+    for size, speed in earlier:
+        a_run(size, speed)
+    monkeypatch.setenv("LABS_RUN", "now")
+    content = a_run(32, 120.0)
+    result = {
+        "lab": find_lab("02"), "given": {}, "card": content, "seconds": 1.0, "error": "",
+    }  # fmt: skip
+    html = write_report([result], tmp_path / "reports", "now").read_text(encoding="utf-8")
+    found = re.search(r"Since the run of [^:]*:\d\d: (.*?)</p>", html)
+    assert (found[1] if found else "") == says
+
+
+@pytest.mark.slow
+def test_a_table_that_is_too_wide_fades_at_its_edge_until_its_end(tmp_path):
+    if not student.browser_path():
+        pytest.skip("chromium is not installed")
+    result = {
+        "lab": find_lab("02"), "given": {}, "card": a_run(32, 1.0), "seconds": 1.0,
+        "error": "",
+    }  # fmt: skip
+    path = write_report([result], tmp_path, "now")
+    with student.chromium() as browser:
+        window = browser.new_page(viewport={"width": 390, "height": 900})
+        window.goto(path.as_uri())
+        window.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+        table = window.locator(".scroll").last
+        fade = "e => getComputedStyle(e).getPropertyValue('--fade')"
+        assert table.evaluate("e => e.scrollWidth > e.clientWidth")
+        assert table.evaluate(fade) == "48px"
+        table.evaluate("e => e.scrollTo(e.scrollWidth, 0)")
+        window.wait_for_function("() => true")
+        assert table.evaluate(fade) == "0px"
+        window.set_viewport_size({"width": 1280, "height": 900})
+        assert table.evaluate(fade) == "0px"

@@ -102,6 +102,10 @@ def test_a_sweep_resumes_and_takes_a_cluster(tmp_path, capsys, monkeypatch, sche
     assert sweep.sweep(LAB, ["epochs=1", "seed=0,1"], scheduler, out)
     assert "1 of 2 have run before" in capsys.readouterr().out
     assert first.stat().st_mtime_ns == before
+    assert sweep.sweep(LAB, ["epochs=1", "seed=0"], None, out)
+    assert "keeps the runs of earlier sweeps (1)" in capsys.readouterr().out
+    assert sweep.sweep(LAB, ["epochs=1", "seed=0,1"], None, out)
+    assert "earlier sweeps" not in capsys.readouterr().out
     assert len(list(out.glob("*.json"))) == 2
     with open(out / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))
