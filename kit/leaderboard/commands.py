@@ -13,7 +13,7 @@ from helpers.speed_record import rule
 from helpers.speed_record.header import header
 
 app = typer.Typer(
-    help="The Fashion-MNIST speed record; docs/leaderboard.md says how to enter.",
+    help="The Fashion-MNIST speed record; docs/enter-the-race.md says how to enter.",
     no_args_is_help=True,
 )
 Target = Annotated[

@@ -294,8 +294,8 @@ def decide(entry: dict) -> Verdict:
     if not scores.reaches([log["accuracy"] for log in judged], target):
         reason = (
             f"The mean accuracy is {result['accuracy']:.4f} over {len(judged)} seeds, with "
-            f"p = {result['p']:.2g} that it is at or above {target}; p < {rule.P_VALUE} is "
-            "needed."
+            f"p = {result['p']:.2g}, if the true one were only {target}; p < "
+            f"{rule.P_VALUE} is needed."
         )
         return Verdict("refused", reason, result | {"why": "target"})
     if reason := _held_out_problem(entry, judged, target):

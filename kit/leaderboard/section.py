@@ -11,14 +11,12 @@ HEAD = (
     "held-out workload |\n|---|---|---|---|---|---|---|\n"
 )
 COLUMNS = """\
-- *Score*: lower is faster. It and the next three columns are means over the seeds, and in
-  parentheses are 95% intervals.
-- *Published split*: the accuracy of one extra run on the published split of the images.
-- *Held-out workload*: the accuracy of one extra run on a disguised copy of the data, with
-  inverted images and renumbered classes.
-
-A *cold start* includes importing and compiling. Entries are numbered in the order in which
-they were judged."""
+In the tables, the first four columns are means over the seeds. Score (lower is faster)
+and accuracy also show their 95% intervals. The last two columns are the accuracies of one
+extra run each. *Published split* is the original division into 60,000 and 10,000 images.
+*Held-out workload* is a disguised copy of the data (inverted images, renumbered classes),
+on which labels known by heart are of no use. A *cold start* includes importing and
+compiling. Entries are numbered in the order in which they were judged."""
 
 
 def board_section(folder: Path) -> str:
@@ -117,7 +115,7 @@ def _machines(entries):
 
 def _again(verification):
     day = verification["added"][:10]
-    lines = [f"On {day}, neighbours in a table ran again, in turn:\n"]
+    lines = [f"On {day}, as a later check, neighbours in a table ran again, in turn:\n"]
     for board in verification["result"]["boards"]:
         name = board["board"][0]
         for pair in board["pairs"]:

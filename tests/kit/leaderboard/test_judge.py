@@ -272,7 +272,7 @@ def test_a_forged_verdict_is_refused_by_the_page(store, box, tmp_path):
     box.outcomes["train"] = (0.91, 1.0)
     entry = add(store, submissions.HONEST)
     store.decide(entry["number"], "record", "", entry["result"])
-    assert "is at or above 0.92" in write_page(store, tmp_path).read_text()
+    assert "if the true one were only 0.92" in write_page(store, tmp_path).read_text()
 
 
 def test_judging_again_finds_the_same_order(store, box):
