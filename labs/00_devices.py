@@ -17,10 +17,9 @@
 # GPU, and build a clock that does not stop before the work is really done. Then you let two
 # devices race on matrices of many sizes.
 #
-# The *fast device* is your GPU, and the *slow device* your CPU. A CPU has several *cores*,
-# which execute instructions, and each core works on one stream of them, a *thread*. Without
-# a GPU, both devices are your CPU: the fast device uses a thread for every core, and the
-# slow device only one thread.
+# With a GPU, it is the *fast device*, and your CPU is the *slow device*. Without one, both
+# are your CPU, with different numbers of *threads* (streams of instructions): the fast device
+# uses one for every *core*, and the slow device only one.
 
 # %% [markdown]
 # Where the text says *Predict*, replace `None` in the next cell by your guess. You may leave
@@ -121,11 +120,12 @@ card.outcome("numpy_over_python", python_seconds / numpy_seconds)
 
 # %% [markdown]
 # The loops would have kept you waiting, so the cell timed only one of the $n^2$ numbers and
-# multiplied its time by $n^2$. They are slow because in Python every number is an object:
-# for every single pair, Python checks both types and creates new objects. NumPy checks the
-# types once. Then a compiled library multiplies several numbers with each instruction, and
-# it may use all cores. (In the stored run, two cores explain at most a factor of 2 of the
-# 3,362.)
+# multiplied its time by $n^2$. They are slow because in Python every number is an object: for
+# every single pair, Python checks both types and creates new objects. NumPy checks the types
+# once. Then a compiled library multiplies several numbers with each instruction, and it may
+# use all cores. In the stored run, NumPy was 2,915 times as fast. Of this, the two cores
+# explain a factor of 2 at most, and float32 instead of Python's float64 perhaps another, so
+# nearly all of it comes from the compiled code.
 #
 # A GPU goes much further: thousands of small units apply the same instruction to different
 # numbers. But first you have to claim a GPU.
@@ -194,8 +194,9 @@ for kind in ("CPU", "GPU"):
 # | `claim_gpu(1, memory_limit_mib=1024)` | `ValueError`: this asks for both, because growth is the default |
 # | `claim_gpu(2)` or `claim_gpu(-1)` | `ValueError`: no GPU has this `index` |
 #
-# - Without a GPU, print that you are going on with the CPU, whatever `index` is. (If such a
-#   call asks for both growth and a limit, you may instead raise the `ValueError`.)
+# - Without a GPU, print that you are going on with the CPU, and return what the example above
+#   returns, whatever `index` is. (A call that asks for both growth and a limit may also raise
+#   the `ValueError`.)
 # - The CPU stays visible. Nobody asks for a limit below 1.
 # - Raise a `ValueError` before you change anything.
 # - If TensorFlow has already started, the three functions raise a `RuntimeError`. Turn it
@@ -258,11 +259,11 @@ print(f"Slow device: {slow_name}")
 # ## Exercise 0.2: time it, really
 #
 # The obvious clock flatters a GPU, because the GPU works independently of Python.
-# [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) only puts the
-# job into a queue, and Python waits only when it needs the numbers of the result. On a CPU,
-# TensorFlow normally waits for each product. The next cell switches this off, so that the
-# CPU works from a queue, too, and reads the clock twice: when the call returns, and when
-# the product is finished.
+# [`tf.matmul`](https://www.tensorflow.org/api_docs/python/tf/linalg/matmul) only puts the job
+# into a queue, and Python waits only when it needs the numbers of the result. On a CPU,
+# TensorFlow normally waits for each product. The next cell switches this off, so that the CPU
+# works from a queue, too. Then it reads the clock twice: when the call returns, and when the
+# product is finished.
 #
 # **Predict:** divide the time until the product is finished by the time until the call
 # returns. How large is this ratio?
@@ -375,12 +376,14 @@ print(f"GFLOP/s: {flat_gflops:.2f}")
 print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product")
 
 # %% [markdown]
-# In the stored run, on a CPU, the flat product reaches 0.67 of the square product's speed.
-# Is it slow because it writes so many numbers? We tried a smaller result, which fits into
-# the CPU's cache: it was just as slow. Then we made the short side 400 instead of 100, and
-# the product was as fast as the square one. So the cause is the short side. A library works
-# block by block, and the overhead of a block weighs more if each of its numbers takes only
-# 100 multiplications.
+# It depends on the processor. In the stored run, on an AMD EPYC, both products were almost
+# equally fast. But [on an Intel Xeon](../docs/measurements.md#lab-00-on-an-intel-xeon), the
+# flat product reached only 0.67 of the square product's speed. Two trials on the Xeon showed
+# why. With a smaller result, which fits into the cache, the product was just as slow, so
+# writing was not to blame. With a short side of 400 instead of 100, it was as fast as the
+# square one. So the short side was to blame. A likely reason is that a library works block by
+# block, and the overhead of a block weighs more if each of its numbers takes only 100
+# multiplications.
 
 # %% [markdown]
 # <details><summary>And on a GPU?</summary>
@@ -402,12 +405,13 @@ print(f"That is {flat_gflops / gflops:.2f} times the speed of the square product
 # %% [markdown]
 # ## Exercise 0.3: from which size does the fast device win?
 #
-# Now the race can begin. It takes time to *launch* a product on a GPU, that is, to order it
-# to begin, or to distribute the product over the threads of a CPU. So at small sizes the
-# fast device may lose.
+# Now the race can begin. A product costs time before it begins: a GPU has to be told to start
+# it, which is called *launching*, and a CPU has to distribute it over the threads. So at
+# small sizes the fast device may lose.
 #
-# **Predict:** the matrices are square, with 16, 32, 64 and more rows. At which size does the
-# fast device begin to win?
+# **Predict:** the matrices are square, with 16, 32, 64 and more rows. The fast device wins
+# *clearly* if the slow one takes more than 1.2 times as long. From which size on does it
+# always win clearly?
 
 # %%
 my_crossover_guess = None  # change this: rows of the matrices, such as 16 or 4096
@@ -477,8 +481,8 @@ def crossover(sizes, slow_seconds, fast_seconds):
 crossover = check("0.3", crossover)
 
 # %% [markdown]
-# A narrow win may be luck. So the next cell counts a win of the fast device only if the
-# slow device takes more than 1.2 times as long.
+# The next cell counts a win of the fast device only if the slow device takes more than 1.2
+# times as long.
 
 # %%
 winner = crossover(tested, [seconds / 1.2 for seconds in slow_seconds], fast_seconds)
@@ -494,11 +498,10 @@ ratio = slow_seconds[-1] / fast_seconds[-1]
 print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fast_name}")
 
 # %% [markdown]
-# So what does the fast device buy you? The green line marks the size that your function
-# returned. (Without a line, no gain is clear.) To its left, the fast device buys you nothing
-# that you can count on, and may cost you time. To its right, it buys up to the printed
-# ratio: in the stored run, on two cores, a factor of 1.69 at 2,048 rows, and no clear gain
-# below 512.
+# So what does the fast device buy you? In the stored run, two cores bought a factor of 1.93
+# at 2,048 rows, and no clear gain below 512. In your figure, the green line marks the size
+# from which you gain clearly. To its left, you may even lose time. If there is no line, no
+# size gave a clear gain.
 #
 # **Question.** In the left panel, the product with 64 rows has $4^3 = 64$ times as many
 # operations as the product with 16. How many times as long does it take?
@@ -508,31 +511,35 @@ print(f"At size {tested[-1]}, {slow_name} takes {ratio:.2f} times as long as {fa
 #
 # At small sizes, both curves in the left panel level off at a *floor*: preparing and
 # launching a product takes some time, however little there is to multiply. That is why 64
-# times the operations take hardly longer. With a floor of
-# $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices
-# takes about
+# times the operations took hardly longer, or in the stored run no longer at all. With a floor of
+# $t_f$ seconds and a peak of $P$ operations per second, a product of $n \times n$ matrices takes
+# about
 #
 # $$ t(n) = t_f + \frac{2 n^3}{P} \quad\text{seconds.} $$
 #
-# The smallest product is nearly all floor, and the largest nearly all arithmetic, so the
-# ends of a curve give both numbers, and the size at which both terms are equal.
+# Small products are nearly all floor, and the largest is nearly all arithmetic. So the ends of
+# a curve give both numbers, and with them the size at which both terms are equal. We take the
+# shortest of the first three times as the floor, because a single one may be disturbed.
 
 # %%
 for name, times in curves.items():
-    floor = times[0]
+    floor = min(times[:3])
     peak = 2 * tested[-1] ** 3 / max(times[-1] - floor, 1e-9)
     half = (floor * peak / 2) ** (1 / 3)
     print(f"On {name}: floor {1e6 * floor:.1f} µs, peak {peak / 1e9:.1f} GFLOP/s, ", end="")
     print(f"equal at {half:.1f} rows")
 
 # %% [markdown]
-# Below that size you pay mostly for the call, which the fast device makes hardly cheaper;
-# above it you pay for arithmetic. This is why we train on batches, and why [lab
-# 02](02_throughput.ipynb) asks how large they should be.
+# Below the size at which both terms are equal, you pay mostly for the call. This is why we
+# train on batches, and why [lab 02](02_throughput.ipynb) asks how large they should be.
+#
+# A second thread does not make the call cheaper. It helps with the arithmetic, but only if
+# TensorFlow uses it. At 256 rows it did not yet, as "Going further" shows, so in the stored
+# run the fast device began to win later than the formula suggests.
 
 # %% [markdown]
-# A part of the floor may come from your clock, which keeps running while Python reads one
-# number of the result. This is an operation of its own, which Python has to prepare.
+# A part of the floor may come from your clock. To know that a product is finished, it reads
+# one number of the result, and for this TensorFlow has to run a second operation.
 #
 # **Question.** What share of the smallest product's time is spent on reading this number?
 
@@ -606,9 +613,9 @@ card.outcome("equal_digits", numpy.median(digits))
 # which keeps about three decimal digits. Without a GPU, the two devices may agree to the
 # last digit, as in the stored run.
 #
-# No device made a mistake. But positive and negative numbers mostly cancel each other, and
-# their rounding errors do not. So the closer the sum is to zero, the fewer of its digits you
-# can trust.
+# No device made a mistake. A rounding error depends on the size of the added numbers, not of
+# their sum. Where large positive and negative numbers cancel, the sum becomes small, but the
+# errors stay. So the closer the sum is to zero, the fewer of its digits you can trust.
 
 # %% [markdown]
 # So never compare results from two devices with `==`; ask whether they are close. And the

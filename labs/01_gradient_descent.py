@@ -24,8 +24,7 @@
 #    gets furthest in an epoch?
 # 2. *How large a batch is still worth it?* You compare the noise of a batch with its
 #    signal.
-# 3. *Other surfaces.* In a narrow valley noisy batches need much shorter steps, but on a
-#    saddle noise helps.
+# 3. *Other surfaces.* What does the noise do in a narrow valley, and what on a saddle?
 # 4. *Without a map.* In a real training you have only a clock and a loss curve. What does
 #    each of them tell you about the batch size?
 
@@ -198,11 +197,11 @@ show_figure(figure, summary, session.caption())
 
 # %% [markdown]
 # When does a path diverge? When its learning rate is above $2 / c$, where $c$ is the
-# *curvature* of the surface in its most curved direction. The contours of this surface
-# are ellipses. If you cut it along one of their two axes, you see a parabola, whose
-# second derivative is the curvature in this direction. The two curvatures are the
-# eigenvalues of the 2x2 matrix of all second derivatives, the *Hessian*. So the next cell
-# computes them with
+# *curvature* of the surface in its most curved direction. Cut the surface along one of the two
+# axes of its elliptical contours: the edge of the cut is a parabola, and its second derivative
+# is the curvature in this direction. So there are two curvatures, and $c$ is the larger one.
+# Both are eigenvalues of the 2x2 matrix of all second derivatives, the *Hessian*. The next cell
+# computes the limit from them, with
 # [`eigvalsh`](https://numpy.org/doc/stable/reference/generated/numpy.linalg.eigvalsh.html).
 
 # %% [markdown]
@@ -340,9 +339,9 @@ for rate in (0.1, 0.3, 0.4, 0.5, 0.7):
     print(f"full batch in {full} of 20 shuffles")
 
 # %% [markdown]
-# So the answer to the third question is yes: at some learning rates the full batch
-# converges, while batches of 1 are thrown out. Part 3 will show you why. Wherever a count
-# lies between 0 and 20, a single run would have told you little about the learning rate.
+# So the answer to the third question is yes: at some learning rates the full batch converges,
+# while batches of 1 are thrown out. Part 3 will show you why. Where a count lies well between
+# 0 and 20, a single run would have told you little about the learning rate.
 
 # %% [markdown]
 # ### What does an epoch buy?
@@ -386,13 +385,17 @@ card.measure("loss_by_epoch", medians)
 # That answers the opening question: in the first epoch, 256 careless steps get much
 # further down than one exact step. But then their path keeps wandering a little above the
 # lowest loss, and more epochs do not change that. The middle batch size does better than
-# both. (All sizes race at the same learning rate. The full batch could have made a longer
-# step, so part 2 compares each size at its own best rate. The lines are medians over 20
-# shuffles, and each band contains eight out of ten shuffles.)
+# both. (In the figure, the lines are medians over 20 shuffles, and each band contains eight
+# out of ten.)
 #
-# **Question.** Does the full batch end lower than batches of 1? The last line of the
-# summary counts the shuffles in which it does. And how could you bring the path with
-# batches of 1 further down?
+# But the race was not quite fair, because all sizes had the same learning rate, and the full
+# batch could have made a longer step. So part 2 compares each size at its own best rate.
+#
+# After ten epochs of the stored run, the full batch ends lower than batches of 1 in only 9 of
+# 20 shuffles, a draw.
+#
+# **Question.** How could you bring the path with batches of 1 further down, without changing
+# the batch size?
 
 # %%
 def above_lowest(learning_rate, shuffle):
@@ -415,13 +418,12 @@ for rate in (lab.learning_rate, lab.learning_rate / 10):
 # %% [markdown]
 # ## 2. How large a batch is still worth it?
 #
-# The middle batch size won the race. But when is a batch of four times as many points worth
-# its price? To decide, compare its noise with its signal. The gradient of a batch is the
-# exact gradient $G$, which is the signal, plus noise. Both are arrows. Suppose that the
-# noise of a single point is ten times as long as the signal, so its *squared* length is 100
-# times as large. If you average 100 points drawn independently, this squared length falls
-# to a hundredth. Noise and signal are then equally long, and 100 is the batch size that we
-# are looking for.
+# The middle batch size won the race. But when is a larger batch worth its price? Compare the
+# noise of its gradient with the signal. The signal is the exact gradient $G$, and the noise
+# is what chance adds to it. Both are arrows. Suppose that the noise of a single point is ten
+# times as long as the signal, so its *squared* length is 100 times as large. If you average
+# 100 points drawn independently, this squared length falls to a hundredth. Noise and signal
+# are then equally long, and 100 is the batch size that we are looking for.
 #
 # In symbols: the gradients of the single points scatter around $G$. Compute the variance of
 # this scatter for each weight, and let $V$ be the sum of these variances. The mean of $b$
@@ -547,10 +549,10 @@ show_figure(figure, summary, session.caption())
 # ### A narrow valley
 #
 # Move all points to the right by 2, together with the line from which the path starts. The
-# points keep their pattern, but they now lie far from $x = 0$, where the intercept is
-# measured. Imagine that you turn the line to make it steeper. To stay close to the points,
-# it has to turn around them, not around $x = 0$, so its intercept becomes lower. The bowl
-# therefore becomes a narrow valley that runs from the upper left to the lower right. Its
+# points keep their pattern, but they now lie to the right of $x = 0$, where the intercept is
+# measured. If you make the line steeper, you have to lower its intercept, too, or it leaves
+# the points. So changing both together costs little, but changing only one of them costs
+# much. The bowl becomes a narrow valley that runs from the upper left to the lower right. Its
 # walls are steep, and its floor is nearly flat.
 #
 # To be fair to the full batch, the next cells stay 10% below the learning rate above
@@ -622,8 +624,11 @@ times = times_thrown_out(train_in_valley, valley_loss, safe_rate, 1)
 print(f"At rate {safe_rate:.3f}, batches of 1 are thrown out in {times} of 20 shuffles")
 
 # %% [markdown]
-# So single points limit the learning rate on any surface, and the valley makes the limit
-# lower. The best remedy is not a different batch size. Move the points back, and the bowl
+# So the paths are thrown out by steps that follow single steep points. A few such points do
+# little harm: in the bowl, some are too steep already at rate 0.3, and no path was thrown
+# out. But here 41% of the points are too steep.
+#
+# The best remedy is not a different batch size. Move the points back, and the bowl
 # is round again, so every batch size survives a larger learning rate than in the valley.
 # That is why inputs are scaled to mean 0 and standard deviation 1 ([LeCun et al.
 # 1998](https://doi.org/10.1007/3-540-49430-8_2)). Batch normalisation started from the
@@ -968,9 +973,10 @@ print(f"  as exact ones; measured: {steps:.2f} times as many")
 
 # %% [markdown]
 # Here the law fails. In a round bowl, noise does the same harm in every direction. In the
-# valley it does much more harm when it pushes the weights up one of the steep walls. The
-# formula $V / |G|^2$ treats all directions as equally curved, so the paper calls it the
-# *simple* noise scale. It gives you an order of magnitude at best.
+# valley it does much more harm when it pushes the weights up one of the steep walls. In the
+# valley of the stored run, batches of 256 need ten times as many steps as the law says. For
+# the law to be right, $B$ would have to be about 30 times as large. The formula $V / |G|^2$
+# treats all directions as equally curved, so the paper calls it the *simple* noise scale.
 
 # %% [markdown]
 # To read on: the papers that the sections link, and also Bottou, Curtis and Nocedal,

@@ -186,8 +186,7 @@ def build_model():
 # - Start the clock when the epoch begins.
 # - Stop it when Keras calls `on_test_begin`, because validation trains nothing. If there is
 #   no validation, stop it when the epoch ends.
-# - Count the time between batches, but not the time that other callbacks take between
-#   epochs.
+# - Count everything between these two moments, including the time between batches.
 # - The same callback may serve several calls of `fit`, some with validation and some
 #   without, and a call may be interrupted. So let no time from an earlier epoch remain.
 #
@@ -479,9 +478,9 @@ show_figure(figures.step_times(step_seconds), summary, session.caption())
 # You need about five lines.
 
 # %% [markdown]
-# Why the weights? Only small batches reveal the fixed cost, but steps with large batches
-# take longest, so a plain fit would almost ignore the rest. If each error is divided by the
-# measured time $t_i$, an error of 1% counts the same at every size.
+# Why the weights? Only small batches reveal the fixed cost. But their steps are short, so
+# their errors in seconds are tiny, and a plain fit would almost ignore them. If each error is
+# divided by the measured time $t_i$, an error of 1% counts the same at every size.
 #
 # [`np.polyfit(x, y, 1)`](https://numpy.org/doc/stable/reference/generated/numpy.polyfit.html)
 # fits a straight line, and returns its slope first and then its height at zero. It
@@ -558,19 +557,20 @@ for number, one_round in enumerate(rounds, start=1):
 
 # %% [markdown]
 # In the stored run, the three peaks lay within 0.2% of each other, at about 1,085 images/s.
-# But the fit of the medians gave 1,106, more than each round alone. In each round other
-# large sizes were slow (700 images in the first, 1,400 in the second, 2,800 in the third),
-# and the medians leave these slow points out. But by how much might your fit still be
-# wrong?
+# But the fit of the medians gave 1,106, more than each round alone. How can that be? Each
+# round was slow at one large size or another, the first at 700 images, for example, and the
+# second at 1,400. These slow points pull down the peak of their own round, but the medians
+# leave them out. But by how much might your fit still be wrong?
 #
 # More sweeps would tell you, but they take time. Instead, invent 300 sweeps that could have
-# happened just as well, with errors like those that you measured. If the 300 fits lie close
+# happened just as well. At each size, your sweep missed the law by some factor, the measured
+# speed divided by the fitted one: 1.02, for example, or 0.97. Write all these factors on slips of
+# paper. To invent a sweep, draw a slip for each size, put it back, and multiply the speed of the
+# law by it. If the law gives 800 images/s and you draw 1.02, the invented speed is
+# $1.02 \cdot 800 = 816$ images/s. Then fit the invented sweep. If all 300 fits lie close
 # together, chance has moved your own fit only a little.
 #
-# An error here is the measured speed divided by the fitted speed, so your sweep has one at
-# each size. Suppose that the law gives 800 images/s at some size, and that you draw an
-# error of 1.02, from any size. Then the invented speed is $1.02 \cdot 800 = 816$ images/s.
-# This way of *redrawing* the data is called the [bootstrap](../docs/glossary.md) ([Efron
+# This *redrawing* of the data is called the [bootstrap](../docs/glossary.md) ([Efron
 # 1979](https://doi.org/10.1214/aos/1176344552)).
 
 # %%
@@ -602,11 +602,12 @@ show_figure(figure, summary, session.caption())
 # **Question.** Do the three rounds lie within the cloud of dots? And which of your two
 # numbers is better known?
 #
-# In the stored run, nine of ten peaks lay within 2.3% of the fitted 1,106 images/s, but the
-# fixed costs reached from 5% below the fitted 14.85 ms to 8% above it. A single round may
-# lie a little outside the cloud, because this is made for medians of three. If it lies far
-# outside, the whole machine was probably slow at the time. Then the errors at different
-# sizes are not independent, as redrawing assumes, and the range is too narrow.
+# In the stored run, the peak was better known: nine of ten lay within 2.3% of the fitted
+# 1,106 images/s, while the fixed costs reached from 5% below the fitted 14.85 ms to 8% above
+# it. A single round may lie a little outside the cloud, because the cloud shows medians of
+# three rounds, which scatter less. If a round lies far outside, the whole machine was
+# probably slow at the time. Redrawing assumes that the errors at different sizes are
+# independent. A slow machine moves them all together, and then the range is too narrow.
 
 # %% [markdown]
 # ### Try to break the law
@@ -634,14 +635,16 @@ summary = f"At half of the sizes, the rounds differ by a factor of at most {spre
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# Now choose a batch size that was not in the sweep, and at which you expect the law to
-# fail: 1? 47? 3000? The lab measures your size and a *control*, a size from the sweep, in
-# turns. If the control runs 3% slower than the law says, the lab assumes that the whole
-# machine is 3% slower now, and raises your result by 3%.
+# Now choose a batch size that was not in the sweep, and at which you expect the law to fail:
+# 1? 47? 3000? But the machine may be faster or slower now than it was during the sweep. So
+# the lab measures your size in turns with a *control*, the nearest size from the sweep. If
+# the control runs 3% slower than the law says, the lab blames the machine, and raises your
+# result by 3%. (If the law itself is wrong at the control, the lab blames the wrong one.)
 #
-# The redrawn sweeps also give a range for the result. If the law holds, nine of ten such
-# measurements should lie inside. On a busy machine, or after a sweep of few sizes, expect
-# fewer.
+# The redrawn sweeps also give a range for the result. A single measurement misses the law by
+# a factor of its own, so each redrawn law is multiplied by one more slip. If the law holds,
+# nine of ten such measurements should lie inside. On a busy machine, or after a sweep of few
+# sizes, expect fewer.
 #
 # **Predict:** will the range contain your measurement?
 
@@ -668,11 +671,17 @@ print(f"  {100 * off:+.1f}% from the prediction: the law {'holds' if holds else 
 card.outcome(f"law_holds_at_{unseen_batch_size}", holds)
 
 # %% [markdown]
-# In the stored run, all three rounds lay below the law at 32 and at 64 images. Yet at 48
-# the law predicted 824 images/s, and the corrected measurement was 808, inside the range. A
-# law that holds at one more size is not proven, so try another in the two cells above. If
-# it fails there, repeat the run: only a law that fails at one size again and again misses
-# something.
+# In the stored run, all three rounds lay below the law at 32 and at 64 images. At 48 the law
+# predicted 824 images/s. The lab measured 818, and because the control ran 1% faster than the
+# law says, it lowered this to 808. So the law passed. But look at the control, size 32: in
+# the sweep it had run about 5% *slower* than the law says. So compared with the sweep, the
+# machine was now about 6% faster, and a lab that knew this would have lowered the result to
+# about 769: still inside the range, but 7% below the law. So around these sizes the law seems
+# to promise too much.
+
+# %% [markdown]
+# Try another size in the two cells above. If the law fails there, measure again: once may be
+# chance, but if it fails every time, something is missing in the law.
 
 # %% [markdown]
 # ## 4. How much is left, and what does it cost?
@@ -759,12 +768,12 @@ card.measure("share_of_peak", {str(size): share for size, share in shares.items(
 card.outcome("share_of_peak", share)
 
 # %% [markdown]
-# The best batch size of the stored run reached 34% of the product's speed. Is that good? In
-# practice, the yardstick is often the peak in the device's data sheet, which no real
-# product quite reaches. Then the share is called the [model FLOPs
-# utilization](../docs/glossary.md), or MFU. [Chowdhery et al.
-# (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for the language model PaLM, and
-# 21.3% for GPT-3.
+# The best batch size of the stored run reached 34% of the product's speed. In practice, the
+# yardstick is often the peak in the device's data sheet, which no real product quite
+# reaches. Then the share is called the [model FLOPs utilization](../docs/glossary.md), or
+# MFU. [Chowdhery et al. (2022)](https://arxiv.org/abs/2204.02311) report 46.2% for the
+# language model PaLM, and 21.3% for GPT-3. On that stricter yardstick, our 34% would be
+# lower.
 #
 # The main suspects are the layers whose operations we did not count. *Going further*
 # removes them.
@@ -780,9 +789,9 @@ card.outcome("share_of_peak", share)
 #
 # In the next figure, the dashed line is an estimate: three bytes for each value in the
 # outputs of all layers. (A float32 number takes four, but some layers reuse the memory of
-# their input.) The points show the memory that the sweep added. They leave out the memory
-# that your first training already held, so all are too low by about the same amount.
-# Compare the slopes, not the heights.
+# their input.) The points are measured, but they show only what the sweep added to the memory
+# of your first training, so all lie too low by about the same amount. Compare the MiB for
+# each additional image instead, printed below the figure.
 
 # %%
 mib = 2**20
@@ -816,7 +825,8 @@ print(f"Measured at batch size {largest}: {growth:.2f} MiB for each additional i
 #
 # > **Limits.** This text is based on runs on CPUs; only the table from the older lab was
 # > measured on a GPU. On newer NVIDIA GPUs, TensorFlow rounds the inputs of float32
-# > products and convolutions to TF32, in the training as well as in the product.
+# > products and convolutions to TF32. It does so in the training and in the product, so the
+# > share still compares like with like.
 
 # %% [markdown]
 # ## Going deeper: why does the validation accuracy jump?

@@ -19,7 +19,7 @@
 # 1. one line of the loss, which is right on one device and wrong on two;
 # 2. a step for any number of replicas, and the damage that the wrong line does;
 # 3. a whole training loop, a test for it, and a bug that this test misses;
-# 4. a large network, whose copies you compare;
+# 4. a deep network, whose copies you compare;
 # 5. the reasons why eight GPUs are not eight times as fast.
 
 # %% [markdown]
@@ -274,9 +274,8 @@ def new_metrics():
 # - `metrics["loss"]` gets the losses of the images, and `metrics["accuracy"]` gets the
 #   predictions of the same pass.
 # - Leave the two validation metrics alone, and reset no metric.
-# - `train_step` returns one number, the mean loss of the batch. You may compute it as the
-#   sum of the shares. (With a wrong `global_loss`, that sum is not the mean loss; the check
-#   then accepts either number.)
+# - `train_step` returns one number, the mean loss of the batch. You may return the sum of the
+#   shares, which is the same if `global_loss` is right.
 # - `train_step` is a `tf.function`, so that Python does not run for every batch.
 #
 # **Example.** With an untrained network for ten classes, the first call of
@@ -411,9 +410,10 @@ for name, curve in shown.items():
 # </details>
 
 # %% [markdown]
-# A rate of 0.2 is small for this network. On two devices the wrong loss doubles it, which
-# even helped in the stored run (a loss of 0.640 instead of 0.681), while on four it hurt
-# (0.706). Do your curves show that, too? (Each is a single run.)
+# Would you see it in the curves? On two devices, the wrong line trains as if the rate were
+# 0.4 instead of 0.2, and in the stored run it even ended lower, at a loss of 0.640 instead of
+# 0.681. On four, the rate is in effect 0.8, and the loss ended at 0.706. Each is a single
+# run, so this only shows that the mistake need not be visible. What do your curves show?
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -448,8 +448,8 @@ print("With your loss and clipping, the first step on 4 simulated replicas is "
 
 # %% [markdown]
 # So even the right loss does not give the step of one device. Each of the $n$ shares has at
-# most the norm $c$, but the norm of their sum can be almost $n c$. (A limit of $c/n$ for
-# each keeps the sum below $c$, but may cut too much.)
+# most the norm $c$, but the norm of their sum can be up to $n c$. (A limit of $c/n$ for each
+# keeps the sum at $c$ or below, but may cut too much.)
 
 # %% [markdown]
 # ## 3. A whole training loop
@@ -646,11 +646,12 @@ for accumulate in (1, 2, 4, 8):
 # learning rate in every run, and look at it at least once.
 
 # %% [markdown]
-# ## 4. A large network
+# ## 4. A deep network
 #
-# Does your step from 6.2 also train a large network, and do its copies stay equal? A hard
+# Does your step from 6.2 also train a deep network, and do its copies stay equal? A hard
 # test is [MobileNetV2](https://keras.io/api/applications/mobilenet/) ([Sandler et al.
-# 2018](https://arxiv.org/abs/1801.04381)), which has many layers. At `gpu` scale it has its
+# 2018](https://arxiv.org/abs/1801.04381)), because its many layers of batch normalisation
+# keep running averages, which no sum of gradients holds together. At `gpu` scale it has its
 # full width, and gets all digits at 112x112 pixels. Otherwise it has about a third of the
 # width, and fewer digits at 64x64.
 
@@ -728,7 +729,7 @@ def train_epoch(number, train_step, valid_step):
 # without new work.
 
 # %% [markdown]
-# The first epoch will take longer (18 s instead of 8 s in the stored run), because
+# The first epoch will take longer (20 s instead of 6 s in the stored run), because
 # TensorFlow first runs your Python code once *for every replica*, and builds one large
 # graph.
 #
@@ -823,8 +824,8 @@ print(f"Seconds of a step: {short:.4f} with {few_images} images, {full:.4f} with
 print(f"Fixed part of the longer step: {100 * fixed_part:.1f}%")
 
 # %% [markdown]
-# Let $f$ be the fixed part, as a fraction of a step's time on one device. If $n$ replicas
-# share the rest, a step takes $f + (1 - f)/n$ times as long. The inverse is the speed-up,
+# Let $f = t_0 / t$ be the fixed part of a step that takes $t$ seconds on one device. If $n$
+# replicas share the rest, a step takes $f + (1 - f)/n$ times as long. The inverse is the speed-up,
 # by [Amdahl's law (1967)](https://doi.org/10.1145/1465482.1465560):
 #
 # $$ S(n) = \frac{1}{f + (1 - f)/n}. $$
@@ -841,20 +842,24 @@ for name, fixed in {"yours": fixed_part, "low": 0.01, "middle": 0.1, "high": 0.3
     times = [f"{speed_up(fixed, n):.2f}" for n in (2, 8, 1000)]
     print(f"{100 * fixed:.1f}% ({name}): {', '.join(times)}")
 rate = 8 * few_images / full
-print(f"Images/sec: {rate:.2f} on one device, at most {rate * speed_up(fixed_part, 8):.2f} on 8")
+print(f"Images/sec on one device: {rate:.2f}")
+print(f"By Amdahl's law, at most {rate * speed_up(fixed_part, 8):.2f} on 8 replicas")
 
 # %% [markdown]
 # With a tenth fixed, even a thousand replicas are not ten times as fast as one. And the law
-# leaves out what more replicas *add*. Of the four parts of a step's time below, more
-# replicas shorten the first, leave the second as it is, and bring the last two:
+# leaves out what more replicas *add*. A step's time has four parts:
 #
-# - *Computation*: each of eight replicas has 8 of 64 images, which may be too few to keep a
-#   GPU busy.
-# - *Launch overhead*, a part of $t_0$, takes as long for 8 images as for 64.
-# - *Communication*: each replica sends up to twice the size of the gradients ([lab
-#   05](05_many_gpus_fit.ipynb)), and some libraries hide part of this behind the backward
-#   pass.
-# - *Waiting* for the slowest replica, and for the [host](../docs/glossary.md).
+# - *Computation* becomes shorter. But each of eight replicas has 8 of 64 images, which may be too
+#   few to keep a GPU busy.
+# - *Launch overhead*, a part of $t_0$, stays: it takes as long for 8 images as for 64.
+# - *Communication* is added: each replica sends up to twice the size of the gradients ([lab
+#   05](05_many_gpus_fit.ipynb)). Some libraries hide part of this behind the backward pass.
+# - *Waiting* is added, too: for the slowest replica, and for the [host](../docs/glossary.md).
+#
+# So take these speed-ups as limits that you will not reach. They rest on two batch sizes,
+# measured on one machine. In the stored run, the law allowed two replicas to be 1.70 times as
+# fast as one device. They were 1.32 times as fast, but then they were simulated, and shared a
+# processor.
 
 # %% [markdown]
 # The remedy for a fixed part is [*weak scaling*](../docs/glossary.md): each replica keeps
@@ -928,9 +933,8 @@ card.outcome("array_over_files", ratio)
 # %% [markdown]
 # Your files came from the operating system's memory; a slow disk would take even longer. As
 # long as the host reads faster than the GPUs train, they hardly ever wait. In the stored
-# run it reads 14.8 times as fast as the two replicas train. If training were that much
-# faster, more GPUs would no longer help, and in practice this happens earlier, because the
-# host has other work, too.
+# run it reads 7.8 times as fast as the two replicas train. With GPUs more than 7.8 times as
+# fast, the host would be the limit, and in practice sooner, because it has other work, too.
 
 # %% [markdown]
 # ## The answer in your numbers
@@ -942,7 +946,8 @@ card.outcome("array_over_files", ratio)
 print(f"The strategy: {unequal['trained'][0]} trained variables differ between replicas")
 print(f"You: weights that differ from one device's by at most {max(differences.values()):.1e}")
 print(f"Without your division: a first step {outcome['SGD']:.2f} times as long with SGD")
-print(f"Nobody: eight devices are at most {speed_up(fixed_part, 8):.2f} times as fast")
+limit = speed_up(fixed_part, 8)
+print(f"Nobody: by Amdahl's law, eight devices are at most {limit:.2f} times as fast")
 
 # %% [markdown]
 # ## Quiz
@@ -970,19 +975,30 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The strategy copies, splits and adds up; you divide. Your one line decides whether several
-# devices take the step of one, or a longer step that nobody reports: four times as long
-# with SGD in the stored run, and hidden by Adam. With your line the weights are the same,
-# up to rounding, unless there is dropout, ordinary batch normalisation or clipping.
+# The strategy copies, splits and adds up; you divide. If your one line is right, several
+# devices take the step of one, and end with the same weights, up to rounding (unless there is
+# dropout, ordinary batch normalisation or clipping). If it is wrong, the step is too long,
+# and nobody tells you: on four replicas, it was four times as long with SGD, and with Adam
+# you could not even see it.
 #
-# Neither of you can share the fixed part of a step. That is why eight devices are not eight
-# times as fast, even where adding up is free.
+# Neither of you can share the fixed part of a step. Even if adding up cost nothing, this part
+# alone would keep eight devices from being eight times as fast.
 
 # %% [markdown]
 # **Question.** In [lab 04](04_custom_training_loop.ipynb), `train_step` averages with
 # `tf.reduce_mean`. What would that do here, and would you notice it with Nadam, the
 # optimizer of lab 04?
+
+# %% [markdown]
+# <details><summary>Answer</summary>
 #
+# On $n$ replicas, every gradient becomes $n$ times as large. Nadam divides by the size of the
+# gradients, as Adam does, so you would hardly notice it. With SGD, each step would be $n$ times
+# as long.
+#
+# </details>
+
+# %% [markdown]
 # To read on: [Goyal et al. 2017](https://arxiv.org/abs/1706.02677), whose section 3 lists
 # such pitfalls, and TensorFlow's tutorial on [custom training with a
 # strategy](https://www.tensorflow.org/tutorials/distribute/custom_training).

@@ -9,26 +9,30 @@
 # %% [markdown]
 # # Lab 07: How does the same idea look on eight cores of a TPU?
 #
-# A notebook reports that eight cores of a TPU trained a small network for 50 epochs. With
-# tests, this took 269 seconds. At the pace of our stored run, two cores of an ordinary
-# processor make the same number of steps, without tests, in 103 seconds. So chips made to
-# multiply matrices seem to lose to a general-purpose processor. What held them up? To
-# find out, this lab rebuilds the training.
+# A TPU is made to multiply matrices. Yet we came across a notebook (not public) in which
+# eight cores of TPUs took 269 seconds to train a small network for 50 epochs. We trained a
+# similar network for as many steps on two cores of an ordinary processor, an AMD EPYC. That
+# took [136 seconds](../docs/measurements.md#lab-07-at-full-size). What did the TPUs do all
+# that time? (Both are single runs, tests included. Ours already used the long calls of part
+# 3.)
 #
-# The idea of [lab 06](06_many_gpus_loop.ipynb) is still right on such cores: each core
-# gets images of its own, and in every step all cores agree on the next weights. What has
-# to change in your program, and what can stay?
+# We narrow it down at the end of part 3. A core this fast can spend most of its time
+# waiting for your program. In parts 1 to 3 you learn how to keep it busy, and in part 4 you
+# let the compiler divide the work. The training step itself stays that of [lab
+# 06](06_many_gpus_loop.ipynb): each core gets images of its own, and all cores make the
+# same update. So what has to change around the step?
 #
 # 1. *What is different about the device?*
 # 2. *What does a compiled program ask of your data?*
-# 3. *How do you keep fast cores busy?* Here you find out what held up the chips.
-# 4. *Can the compiler divide the work?* Then you only say how arrays are cut.
+# 3. *How do you keep fast cores busy?*
+# 4. *Can the compiler divide the work?*
 
 # %% [markdown]
 # > **Limits.** Without a TPU, this lab uses eight *simulated* cores. They show whether
 # > each core gets the right images and ends up with the right weights, but not how fast
-# > real cores are, because they share one processor. We have never run this lab on a TPU:
-# > all statements about TPUs come from the linked documents.
+# > real cores are, because they share one processor. We have never run this lab on a TPU.
+# > Apart from the 269 seconds and what we calculate, all statements about TPUs come from
+# > the linked documents.
 
 # %% [markdown]
 # Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
@@ -85,15 +89,14 @@ use_figures()
 # %% [markdown]
 # ## 1. What is different about the device?
 #
-# A TPU is a chip that Google built for one job: multiplying matrices. Each of its *cores*
-# has its own memory, and units for products of matrices. In generations 2 and 3, a unit
-# has 128x128 = 16,384 multipliers, which work at the same time, and a board has four
-# chips with two cores each ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)).
+# A TPU is a chip that Google built to multiply matrices. Each of its *cores* has its own
+# memory and its own matrix units. In generations 2 and 3, a unit has 128x128 = 16,384
+# multipliers, which work at the same time, and a board has four chips with two cores each
+# ([Jouppi et al. 2020](https://doi.org/10.1145/3360307)).
 
 # %% [markdown]
-# A core computes with matrices and vectors, but it cannot read a file or run Python. So an
-# ordinary computer beside it, the [*host*](../docs/glossary.md), has to feed it. After
-# our set-up has started the TPU
+# A core cannot read a file or run Python. So an ordinary computer beside it, the
+# [*host*](../docs/glossary.md), has to feed it. After our set-up has started the TPU
 # ([`initialize_tpu_system`](https://www.tensorflow.org/api_docs/python/tf/tpu/experimental/initialize_tpu_system)),
 # TensorFlow lists its cores as [logical devices](../docs/glossary.md).
 #
@@ -125,10 +128,7 @@ if global_batch > lab.train_images:
 # On TPU cores, a [`TPUStrategy`](https://www.tensorflow.org/guide/tpu) does what
 # [`MirroredStrategy`](https://www.tensorflow.org/api_docs/python/tf/distribute/MirroredStrategy)
 # does on GPUs and on our simulated cores. With $n$ cores and $b$ images per core, the
-# [global batch](../docs/glossary.md) has $B = n b$ images. By default, a TPU also rounds
-# both factors of a matrix product to [*bfloat16*](../docs/glossary.md) ([Cloud TPU,
-# bfloat16](https://cloud.google.com/tpu/docs/bfloat16)), as you will in [lab
-# 08](08_faster.ipynb).
+# [global batch](../docs/glossary.md) has $B = n b$ images.
 
 # %% [markdown]
 # ### The training that we rebuild
@@ -137,8 +137,9 @@ if global_batch > lab.train_images:
 # PyTorch/XLA](https://github.com/pytorch/xla/blob/master/test/test_train_mp_mnist.py),
 # but our images are those of Fashion-MNIST ([Xiao et al.
 # 2017](https://arxiv.org/abs/1708.07747)). As in the example, a pixel $x$ (0 to 1)
-# becomes $(x - 0.1307) / 0.3081$. The network has two 5x5 convolutions without padding,
-# with 10 and 20 channels, and two dense layers, with 50 and 10 outputs.
+# becomes $(x - 0.1307) / 0.3081$, with the mean and deviation of MNIST. The network has
+# two 5x5 convolutions without padding, with 10 and 20 channels, and two dense layers, with
+# 50 and 10 outputs.
 
 # %%
 x_train, y_train, x_test, y_test = session.load_images()
@@ -158,8 +159,8 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # %% [markdown]
 # ## 2. What does a compiled program ask of your data?
 #
-# In 2019, a user of eight TPU cores posted a log: the program was compiled
-# again for a batch of another size ([tensorflow/tensorflow, issue
+# In 2019, a user of eight TPU cores posted a log, in which the program was compiled again
+# for a batch of another size ([tensorflow/tensorflow, issue
 # 29825](https://github.com/tensorflow/tensorflow/issues/29825)). Why should the *size* of
 # a batch cost anything?
 #
@@ -167,8 +168,8 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # plans memory and multiplications in advance, it has to know the size of every array.
 # Before XLA compiles,
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
-# [*traces*](../docs/glossary.md) your Python code: it runs the code once to record a graph,
-# which you can watch on any device.
+# [*traces*](../docs/glossary.md) your Python code: it runs the code once to record a graph.
+# You can watch tracing on any device.
 #
 # **Question.** In the loop below, TensorFlow meets three kinds of arguments. How many
 # traces does each of them need?
@@ -213,28 +214,27 @@ for size in (128, 128, 100, 100):
     print(f"A batch of {size}: {1000 * (perf_counter() - began):.1f} ms")
 
 # %% [markdown]
-# The first batch of 100 means less work than a batch of 128, and still takes long, because
-# it needs a new program. So all batches should have the same size.
+# The first batch of 100 has fewer images than a batch of 128, but takes long, because it
+# needs a new program. So all batches should have the same size. Each size costs only once,
+# so one odd batch would do little harm, but a new size in every call would do a lot.
 #
 # ### A shard for every core
 #
-# Where do the last images of an epoch go, then? In training we drop them, so that an epoch
-# of $N$ images has
+# What if the last images of an epoch do not fill a batch? In training we drop them, so an
+# epoch of $N$ images has
 #
 # $$ \Big\lfloor \frac{N}{n\,b} \Big\rfloor $$
 #
 # steps. No image is lost for good, because every epoch shuffles all images again.
 #
-# The images of one core are its [*shard*](../docs/glossary.md). Because all cores draw
-# the same random order, each works out its own shard without asking the others. From here
-# to part 3, the images of an epoch reach the cores in three stages (with the sizes of the
-# `laptop` scale):
+# The images of one core are its [*shard*](../docs/glossary.md). The host works out each
+# shard from the same shuffled order, which depends only on the seed and the epoch. So with
+# several hosts, each could work out the shards of its own cores without asking the others.
 #
-# | Stage | What it holds | Shape | Made by |
-# |---|---|---|---|
-# | epoch | the numbers of all images: 29 steps, 8 cores, 128 images | (29, 8, 128) | `plan` |
-# | block | the images of 10 steps, because each call from Python costs time (part 3) | (10, 128, 28, 28, 1) on each core | `in_blocks` |
-# | step | the 128 images that each core takes from the block | (128, 28, 28, 1) on each core | `one_step` |
+# Below, `core_indices` returns the shard of one core: the indices of its images in the
+# training set. At laptop scale an epoch has 29 steps, and in each of them 8 cores take 128
+# images. So `plan`, which puts the shards of all cores together, returns an array of the
+# shape (29, 8, 128).
 
 # %%
 def core_indices(core, replicas, images, batch_size, epoch, seed):
@@ -256,8 +256,10 @@ print(f"Steps in an epoch: {steps}")
 print(f"Images left out of an epoch: {lab.train_images - plan(0).size}")
 
 # %% [markdown]
-# A [*distributed value*](../docs/glossary.md) holds one batch for each core. To make it, the
-# strategy calls `of_one_core` for each core, with a `context` that says which core it is.
+# The next function sends each core its images. `data` is a list of arrays, and `rows[core]`
+# says which of their rows a core gets. The strategy calls `of_one_core` once for each core,
+# and `context` says for which core. The result is a [*distributed
+# value*](../docs/glossary.md): one object that holds a part for each core.
 #
 # **Question.** Which line makes sure that no core gets the images of another core?
 
@@ -273,9 +275,10 @@ def for_all_cores(strategy, data, rows):
     return strategy.experimental_distribute_values_from_function(of_one_core)
 
 # %% [markdown]
-# The first line of `of_one_core` does, because it picks the rows of this core. If two
-# cores picked the same rows, no error would tell you. So we send the numbers of the
-# images, and look at what each core receives in the last step.
+# The first line of `of_one_core` does: it takes the rows of this core. That no two cores
+# share an image, `core_indices` has already seen to. If a core received other rows by
+# mistake, there would be no error. So we make a test: we send the *indices* of the images
+# in the last step, and look at what each core receives.
 
 # %%
 train_data = tensorflow.constant(x_train), tensorflow.constant(y_train.astype("int32"))
@@ -315,8 +318,8 @@ def core_step(model, optimizer, images, labels):
 # $\varepsilon = n\,\varepsilon_1$, where $\varepsilon_1$ is the rate of one core ([Goyal
 # et al. 2017](https://arxiv.org/abs/1706.02677)).
 #
-# The function `one_step(block, i)` makes step `i` of a block: each core takes the images
-# `x[i]`, with their labels `y[i]`.
+# In part 3 the images come in *blocks* of several steps. So `one_step(block, i)` makes step
+# `i` of a block: each core takes the images `x[i]`, with their labels `y[i]`.
 
 # %%
 def new_training(strategy):
@@ -340,7 +343,7 @@ def new_training(strategy):
 # %% [markdown]
 # ## 3. How do you keep fast cores busy?
 #
-# The 269 seconds of the opening are a puzzle. An epoch of 60,000 images has 58 steps with
+# Back to the 269 seconds of the opening. An epoch of 60,000 images has 58 steps with
 # $8 \times 128$ images each, so over 50 epochs a step took
 #
 # $$ \frac{269\ \text{s}}{50 \times 58} \approx 93\ \text{ms,} $$
@@ -359,34 +362,47 @@ def new_training(strategy):
 # $$ 24^2 \cdot 10 \cdot 25 + 8^2 \cdot 20 \cdot 250 + 320 \cdot 50 + 50 \cdot 10 = 480{,}500 $$
 #
 # multiplications forward, and at most twice as many backward. For a core's 128 images
-# these are 185 million, or 11,300 rounds of 16,384 multipliers. A round should need about
-# one tick of the chip's clock, so with all multipliers busy, they take far less than 1
-# ms.
+# these are 185 million, or 11,300 rounds of 16,384 multipliers. If a round needs one tick
+# of a clock of 700 MHz, all rounds together take 0.016 ms.
 #
-# But suppose that the first convolution keeps only ten multipliers busy, one for each of
-# its channels. Forward and for its gradient, it makes $2 \cdot 144{,}000 \cdot 128$
-# multiplications, so it needs 3.7 million ticks. At 700 MHz, these take 5 ms.
+# But a small layer cannot use all 16,384 multipliers. In a bad case, a convolution uses one
+# row of the $128 \times 128$ multipliers for each input channel, and one column for each
+# output channel. Then the first one, with 1 input and 10 output channels, keeps 10
+# multipliers busy. A layer computes up to three times: forward, the gradient of its
+# weights, and the gradient of its input, which the first layer does not need.
+#
+# | | Multipliers at work | Multiplications for an image, in a pass | Passes | Time for 128 images |
+# |---|---|---|---|---|
+# | first convolution | $1 \cdot 10 = 10$ | 144,000 | 2 | 5 ms |
+# | second convolution | $10 \cdot 20 = 200$ | 320,000 | 3 | 0.9 ms |
+#
+# Even so, the two convolutions together take about 6 ms.
 #
 # </details>
 
 # %% [markdown]
-# So arithmetic should explain less than 10 of the 93 ms. What else takes time? The first
-# suspect is the call, because a device may sit idle while the host prepares the next one.
-# Suppose that a step takes $s$ seconds on the device. In addition, each call costs $c$
-# seconds on the host, whether it makes one step or a hundred. If each call makes $k$
-# steps with a global batch of $B$ images, the throughput is
+# So even in a bad case, the multiplications should take less than 10 of the 93 ms. What
+# else takes time? The first suspect is the call from Python: while the host prepares the
+# next call, a device may sit idle.
 #
-# $$ r(k) = \frac{k B}{c + k s} \quad\text{images per second,} $$
+# Suppose that each call costs $c$ seconds on the host, and each step $s$ seconds on the
+# device. If the two take turns, a call with $k$ steps takes $c + k s$ seconds. (A host that
+# prepares the next call while the device works hides $c$.) So a step takes
 #
-# because $k$ steps share the cost of a call. (If the host runs ahead of the device, take
-# $\max(c, k s)$ instead of the sum.) So you put a loop over many steps *inside* a
-# `tf.function`, as Keras' `fit` does with
+# $$ \frac{c}{k} + s \quad\text{seconds.} $$
+#
+# In a long call, many steps share the cost $c$. To make long calls, we put a loop over many
+# steps *inside* a `tf.function`, as Keras' `fit` does with
 # [`compile(steps_per_execution=10)`](https://keras.io/api/models/model_training_apis/).
 
 # %% [markdown]
-# Of the 29 steps of an epoch, only nine are left for the third call. A shorter block
-# would need a new program, so we fill it up with copies of its first steps, and the
-# program stops before the copies.
+# Our call gets all its images at the start. So `in_blocks` sends those of ten steps at
+# once. At laptop scale, each core gets a block of images with the shape (10, 128, 28, 28,
+# 1).
+#
+# For the third block, only nine of the 29 steps are left. A shorter block would have another
+# shape, and so need a new program. So we fill it up to ten with a copy of its first step, and
+# pass the program the count 9: it makes only the first nine steps.
 
 # %%
 def in_blocks(strategy, indices, most):
@@ -417,11 +433,11 @@ for last, count, block in in_blocks(strategy, plan(0), lab.steps_per_call):
 # - `run` makes the first `count` steps of a block, in their order.
 # - `run` returns the mean loss of each core over these steps, as a float32 tensor of
 #   shape `(cores,)`.
-# - For blocks of the same length, only the first `run` traces, and only then does Python
-#   call `one_step`. In later runs it never calls `one_step` again, whatever `count` is.
-# - The loop over the steps runs in TensorFlow, not in Python. So tracing calls `one_step`
-#   no more often for a long block than for a short one, and a `run` with many steps takes
-#   Python no more work than a `run` with one.
+# - For blocks of the same length, only the first `run` traces. Only then does Python call
+#   `one_step`, and never again in later runs, whatever `count` is.
+# - The loop over the steps runs in TensorFlow, not in Python. So the length of a block does
+#   not change how often tracing calls `one_step`, and a `run` with many steps gives Python no
+#   more to do than a `run` with one.
 
 # %% [markdown]
 # **Example.** If two steps on two cores give the losses `[0.7, 0.9]` and `[0.5, 0.7]`,
@@ -465,8 +481,8 @@ steps_in_one_call = check("7.1", steps_in_one_call)
 # %% [markdown]
 # ### Train and test
 #
-# Training may drop images, but a test has no next epoch that brings them back. So its
-# last batch is filled up, too, and the surplus answers are cut off.
+# Training may drop images, but a test has to use all of them. So its last batch is filled
+# up, too, and the surplus answers are cut off.
 
 # %%
 def predict(images):
@@ -487,7 +503,7 @@ def predict_step(images):
 
 # %% [markdown]
 # Long calls have a price: while a call runs, Python cannot print, test, save or stop. So
-# each core gets only one line per call.
+# `train` prints the loss of each core only once per call.
 
 # %%
 def train(epochs, train_block, test_accuracy):
@@ -532,14 +548,15 @@ for variable in trained_model.trainable_variables:
 print(f"Largest difference of a weight between two cores: {apart:.8f}")
 
 # %% [markdown]
-# The losses differ, because every core has its own images. The weights do not, in any of
-# the printed digits, because every core changes equal weights by the same sum of
-# gradients.
+# The losses differ, because every core has its own images. The trained weights agree in all
+# printed digits, because the cores start with equal weights and change them by the same sum
+# of gradients. And one trace serves all three calls, even the shorter one.
 
 # %% [markdown]
 # ### All epochs
 #
-# From now on, `train` prints to a file beside the [run card](../docs/glossary.md).
+# First let us see that the network learns; then we measure its speed. From now on, `train`
+# prints to a file beside the [run card](../docs/glossary.md).
 #
 # **Predict:** what is the test accuracy after the last epoch?
 
@@ -592,9 +609,11 @@ show_figure(figure, summary, session.caption())
 #
 # ### What do long calls buy?
 #
-# With very long calls, $c/k$ vanishes, so $r(k) / r(1)$ approaches $1 + c/s$: if a call
-# costs as much as a step, you gain a factor of 2 at most. The next cells train with one
-# step in a call, and then with `steps_per_call` steps.
+# By the formula above, a step takes $c + s$ seconds if each call makes one step, and $c/k +
+# s$ if it makes $k$. In very long calls $c/k$ vanishes, so the gain approaches $(c + s) / s
+# = 1 + c/s$. (Here each call also hands over the images of its steps, so $c$ includes the
+# fixed cost of that.) The next cells train with one step in a call, and then with
+# `steps_per_call` steps.
 #
 # **Predict:** how many times as fast is training with the long calls, in images per
 # second?
@@ -629,17 +648,17 @@ print(f"Gains of long calls in three turns: {', '.join(f'{each:.2f}' for each in
 card.outcome("gain_of_long_calls", numpy.median(gains))
 
 # %% [markdown]
-# In our stored run, the three gains of 1.13, 1.13 and 1.18 lie close together and well
-# above 1, so they are no accident. (If yours differ more from each other than from 1,
-# chance alone may explain them.) So we can solve the law for $c$: a step took
-# $c + s = 40.8$ ms with one step in a call, and $c / 10 + s = 35.6$ ms with ten, so that
+# In our stored run, the gain is small but real: 1.13, 1.13 and 1.18 differ from each other
+# less than from 1. (If your three differ more than that, your gain may be chance.) A step
+# took $c + s = 40.8$ ms with one step in a call, and $c / 10 + s = 35.6$ ms with ten, so
 #
 # $$ c = \frac{40.8 - 35.6}{1 - 1/10} \approx 6\ \text{ms} \quad\text{and}\quad s \approx 35\ \text{ms.} $$
 #
-# Our gain is small because steps on simulated cores are long. With $s = 1$ ms, the same $c$
-# would make long calls $(6 + 1) / (0.6 + 1) \approx 4$ times as fast.
+# Our gain is small because steps on simulated cores are long. If a step took 1 ms, with the
+# same $c$, long calls would make training more than four times as fast: $(6 + 1) / (0.6 +
+# 1) = 4.4$.
 #
-# ### What held up the chips?
+# ### What do we know of the 93 ms?
 #
 # Now put your step beside the 93 ms.
 
@@ -649,32 +668,34 @@ print(f"Your step: {step_ms:.1f} ms for {global_batch:,} images")
 print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images")
 
 # %% [markdown]
-# Without a TPU, your one processor did the work of all eight cores in this time. And the
-# chips?
+# In the stored run, one processor did the work of all eight cores in 35.6 ms a step. That
+# is without tests and start-up, which the 93 ms include, so the comparison is not quite
+# fair. Still, where did the TPU's time go?
 #
-# 1. Arithmetic should fill less than 10 of the 93 ms.
-# 2. Calls cost us about 6 ms each, and five times as much on a slower host would be 30
-#    ms. But PyTorch/XLA also [records the
-#    operations](https://docs.pytorch.org/xla/release/r2.8/learn/trace-vs-execution-time.html)
-#    of a step in Python before it runs them, so its calls may cost more than ours.
-# 3. The rest was probably spent around the steps, on reading and preparing images, on
-#    tests, on compiling, and perhaps on the start-up.
+# | Part of their 93 ms | Time | How we know it |
+# |---|---|---|
+# | multiplications | less than 10 ms | calculated, for a bad case |
+# | everything else | at least 83 ms | what remains |
 #
-# How long each of these took, only a profile could tell ([lab 08](08_faster.ipynb)).
+# So even in this bad case, the multipliers worked for less than 11% of the 269 seconds.
+# Where did the rest go? We can name suspects, but not convict one. Some act in every step:
+# calls from Python, and handing over the images. Ours cost about 6 ms a call, on another
+# host and with TensorFlow. Theirs may have cost more, because PyTorch/XLA also [records the
+# operations](https://docs.pytorch.org/xla/release/r2.8/learn/trace-vs-execution-time.html)
+# of a step in Python before it runs them. Other suspects act seldom: tests, compiling and
+# start-up. Only a profile of their run could tell. In [lab 08](08_faster.ipynb), you make
+# one of your own.
 #
-# So the step of lab 06 stays, down to each core's share of the loss. What changes is the
-# program around it. It is compiled for fixed shapes, so batches and blocks have one size.
-# And it must not wait for Python, so one call makes many steps. This ends the story of
-# the chips, so you may pause here.
+# What does this mean for your own program? The step of lab 06 can stay as it is, even the way in
+# which each core computes its share of the loss. Two things around it change: all batches and
+# blocks have one size, and one call makes many steps. This is a good place for a break.
 
 # %% [markdown]
 # ## 4. Can the compiler divide the work?
 #
-# The training step that you see below does not contain a word about devices, and still
-# trains on eight. So far, you wrote the program of *one core*, and had to divide the
-# work: a single line gave each core its own images, and no error would have told you
-# about a mistake in it. Now you write the program for *one big device*, and only say how
-# its arrays are cut:
+# The same step can also be written in another way. So far, you wrote the program of *one
+# core*, and gave each core its images. Now you write the program for *one big device*, and
+# only say how its arrays are cut:
 #
 # | | Parts 2 and 3: a strategy | Part 4: a mesh |
 # |---|---|---|
@@ -682,10 +703,15 @@ print(f"The notebook's step on a TPU: {notebook_step_ms:.1f} ms for 1,024 images
 # | The work is divided by | you, with `rows[core]` | XLA, from these cuts |
 # | Gradients are added up by | `optimizer.apply` | messages that XLA inserts |
 #
-# For this, the devices form a [*mesh*](../docs/glossary.md), a grid whose axes have
-# names, such as 2 x 4 devices along `data` and `model`. A [*spec*](../docs/glossary.md)
-# gives each axis of an array the name of a mesh axis, or None: `("data", None)` cuts a
-# matrix by rows. From this alone, XLA works out what each device computes and sends.
+# The picture shows eight devices as a [*mesh*](../docs/glossary.md), a grid whose axes have
+# names. This mesh has two rows along the axis `data`, and four columns along the axis
+# `model`. Two arrays are cut on it: the images into two halves, one for each row of the
+# mesh, and the weights $W$ into four quarters, one for each column of the mesh.
+#
+# A [*spec*](../docs/glossary.md) describes such a cut. For each axis of an array, it names
+# the mesh axis along which it is cut, or None. The images have the spec `("data", None)`,
+# because only their rows are cut. $W$ has `(None, "model")`, because only its columns are
+# cut. From the mesh and the specs alone, XLA works out what each device computes and sends.
 #
 # ![Eight devices form a mesh of two rows and four columns: each row has half of the images, and each column has a quarter of the columns of the weights W.](../helpers/lab_07/diagrams/mesh.svg)
 
@@ -759,7 +785,7 @@ shard_of = check("7.2", shard_of)
 # ### Cut the weights as well
 #
 # Our example is a dense network, 784 → 1,024 → 10, with a batch of 1,024 images of noise.
-# First, eight devices cut only the batch, as a strategy does ([*data
+# Eight devices first cut only the batch, as a strategy does ([*data
 # parallel*](../docs/glossary.md)). Then a mesh of 2 x 4 also cuts the weights: the first
 # layer by columns, and the second by rows. One device shows the right result.
 
@@ -774,7 +800,7 @@ layouts = {
 session.show_source(mesh_on_jax.training_step)
 
 # %% [markdown]
-# As promised, the step above does not mention devices.
+# The step above trains on eight devices, but does not contain a word about them.
 #
 # **Predict:** what percentage of the weights' bytes does each device of the 2 x 4 mesh
 # hold? And how many [all-reduces](../docs/glossary.md) does XLA put into the
@@ -804,8 +830,8 @@ card.outcome("all_reduces_data_parallel", reduces)
 # Each of the eight devices holds a quarter of the weights, not an eighth, because the two
 # rows of the mesh hold copies. The data-parallel step needs a single all-reduce: XLA
 # packed the gradients of all four arrays, and the loss, into one message. The losses agree
-# in all layouts up to rounding. The losses of steps 2 and 3 depend on the updates before
-# them, so the gradients must have agreed, too.
+# in all layouts up to rounding. From step 2 on, they depend on earlier updates, so the
+# gradients must have agreed, too.
 #
 # **Question.** Do the devices hold the parts that your function predicts?
 
@@ -832,8 +858,8 @@ summary += "columns, each on two devices."
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# You asked for no messages. Each line below stands for one that XLA inserted, with the
-# bytes of its result on one device.
+# You asked for no messages, but XLA inserted some. Each line below shows one, with the bytes
+# of its result on one device.
 
 # %%
 for name, one in found.items():
@@ -842,10 +868,15 @@ for name, one in found.items():
               f"{message['bytes']:,} bytes")
 
 # %% [markdown]
-# On the 2 x 4 mesh, the second matrix is cut by rows, so each device computes only a part
-# of every sum in the network's *outputs*. The first message adds up these parts. The
-# second adds up gradients over the two rows of the mesh, and contains only the quarter
-# that a device needs.
+# Follow one image through the 2 x 4 mesh. The first matrix is cut by columns, so each
+# device computes a quarter of the hidden values, all by itself. The second matrix is cut by
+# rows, so a device holds just the rows that belong to its own hidden values, and needs no
+# others. But then it has only a quarter of the terms of each output, so the first message
+# adds up the four parts.
+#
+# The second message adds up the gradients of the two halves of the batch. It is smaller
+# than that of data parallelism, because a device needs the gradients of only its quarter of
+# the weights.
 #
 # **Question.** Which of these messages grow with the batch, and which with the network?
 
@@ -861,9 +892,9 @@ for name, one in found.items():
 # %% [markdown]
 # ### Does the compiler change the result?
 #
-# For the dense network, one message was enough. Now take the convolutional network again,
-# data parallel on eight devices. It has batch normalisation, whose means depend on all
-# images of the batch.
+# With data parallelism, the dense network needed one message. Now take the convolutional
+# network again, also on eight devices. It has batch normalisation, whose means depend on
+# all images of the batch.
 #
 # **Predict:** how many all-reduces does a step of this network have?
 
@@ -885,20 +916,20 @@ reduces = small["data parallel"]["collectives"]["all-reduce"]
 card.outcome("all_reduces_of_the_cnn", reduces)
 
 # %% [markdown]
-# Why so many? The small messages are sums for batch normalisation, forwards and
-# backwards. On a mesh, batch normalisation takes the mean of a channel over the *global*
-# batch,
+# The losses agree with those on one device up to rounding, so the compiler has not changed
+# the result. For this, our stored run needed nine messages. The largest holds nearly all
+# gradients. The small ones are mostly sums for batch normalisation, forwards and backwards.
+# On a mesh, the mean of a channel is taken over the *global* batch,
 #
 # $$ \mu = \frac{1}{B} \sum_{i=1}^{B} x_i, $$
 #
-# where $x_i$ is the channel's average over all positions of image $i$, so the devices
-# have to exchange their sums within the step. With the strategy above, each core used the
-# mean of its own $b$ images instead, because we did not set `synchronized=True` ([lab
-# 05](05_many_gpus_fit.ipynb)).
+# where $x_i$ is the channel's average over all positions of image $i$. A device knows $x_i$
+# only for its own images, so the devices have to exchange their sums within the step.
 #
-# Can the compiler divide the work, then? It can, and it sends more messages rather than
-# change the result. With a strategy, the result may depend on the number of cores. A mesh
-# changes only where the numbers are computed.
+# The cores of part 3 did not exchange them. Each used the mean of its own $b$ images,
+# because we did not set `synchronized=True` ([lab 05](05_many_gpus_fit.ipynb)). So with a
+# strategy, the result may depend on the number of cores. On a mesh it does not, and the
+# price is more messages.
 
 # %% [markdown]
 # ## Quiz
@@ -915,9 +946,9 @@ session.finish()
 # ## Explain your figure
 #
 # Take the last figure, the weights of the hidden layer in two layouts, and the list of
-# messages below it. Which layout would you choose for a network whose weights do not fit
-# on one device, and how would you pay for it in each step? What in this list would differ
-# on a real TPU?
+# messages below it. Which layout would you choose for a network whose weights do not fit on
+# one device, and how would you pay for it in each step? From which batch on would the first
+# message of this layout be larger than the second?
 #
 # Write three to six sentences in the cell below, with numbers from your run. No check reads
 # them, but your instructor may.
@@ -928,13 +959,12 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# The idea of lab 06 survives on a TPU, if batches have one size and a call makes many steps.
-# On a mesh, you only say how arrays are cut. Every layout gives the same result, so you
-# choose one by its memory and its messages.
+# On a TPU you can keep the training step of lab 06. But give all batches the same size, and
+# let one call make many steps. On a mesh, you only say how arrays are cut. Every layout gives
+# the same result, so you choose one by its memory and its messages.
 #
-# **Question.** Many boards form a [*pod*](../docs/glossary.md). Why would 512 of its cores,
-# with 128 images each, be a different training, and not just a faster one? And whose mean
-# and deviation are 0.1307 and 0.3081?
+# **Question.** Many boards form a [*pod*](../docs/glossary.md). What would become of our
+# training on 512 of its cores, with 128 images each?
 
 # %% [markdown]
 # <details><summary>Answer</summary>
@@ -942,19 +972,15 @@ session.finish()
 # With 512 cores, the global batch has 65,536 images, more than the 60,000 of the training
 # set, so an epoch would not have a single step.
 #
-# The two numbers belong to MNIST's handwritten digits, where most pixels are black, and
-# were copied along with the code. Training works all the same, because the first convolution
-# can learn to shift and scale its inputs.
-#
 # </details>
 
 # %% [markdown]
 # ## Going further: cut everything into eight parts
 #
 # On the 2 x 4 mesh, each matrix is still stored twice. A third layout, *fully sharded*,
-# has a mesh with the single axis `data`, which cuts the weights as well as the batch into
-# eight parts (except the ten biases of the last layer). So no device has a whole matrix
-# to multiply its images with.
+# has a mesh with the single axis `data`, which cuts the batch and the weights into eight
+# parts (except the ten biases of the last layer). So no device has a whole matrix to
+# multiply its images with.
 
 # %%
 eighths = {"mesh": {"data": 8}, "weights": {
@@ -989,18 +1015,18 @@ for message in sharded["messages"]:
 # With `torch_xla.launch`, each core gets a process or a thread that runs the whole
 # training, while here one process describes the work of all cores ([API
 # guide](https://docs.pytorch.org/xla/release/r2.8/learn/api-guide.html) of version 2.8).
-# Part 4 corresponds to PyTorch/XLA's [SPMD
+# Part 4 corresponds to its [SPMD
 # mode](https://docs.pytorch.org/xla/release/r2.8/perf/spmd_basic.html).
 #
 # | PyTorch/XLA | here |
 # |---|---|
-# | `torch_xla.launch`: a process or thread per core | `strategy.run`: one program, a copy per core |
+# | `torch_xla.launch` | `strategy.run` |
 # | `runtime.global_ordinal()` | `replica_id_in_sync_group` |
 # | `DistributedSampler` with `drop_last` | `core_indices` |
-# | `ParallelLoader`: loads batches onto the device in the background | `for_all_cores`, not in the background |
+# | `ParallelLoader`, which loads in the background | `for_all_cores`, which does not |
 # | `batches_per_execution` of its loader | `steps_per_call` |
-# | `xm.optimizer_step`: adds up gradients, then makes a step | `optimizer.apply` inside `strategy.run` |
-# | `met.metrics_report()`: counts compilations | `len(traced)` |
+# | `xm.optimizer_step` | `optimizer.apply` inside `strategy.run` |
+# | `met.metrics_report()`, which counts compilations | `len(traced)`, which counts traces |
 #
 # </details>
 

@@ -244,11 +244,10 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # Four workers send $2 \cdot 3 \cdot 4 / 4 = 6$ MB each, which is 1.5 times as much as two
-# workers send. If your time grew by more than that, it tells you only about *this*
-# machine, whose memory carries all messages and whose cores are shared. Between real
-# machines all links work at the same time. So a large array takes as long as one worker
-# needs to send its bytes, and these grow from $G$ with two workers to $1.5\,G$ with four
-# and almost $2\,G$ with very many.
+# workers send. Did your time grow by more than that? Here all messages pass through one
+# memory, and the workers share its cores. Between real machines all links work at the same
+# time, so a large array takes only as long as one worker needs to send its share: $G$ bytes
+# with two workers, $1.5\,G$ with four, and never quite $2\,G$, however many there are.
 #
 # An array of 40,000 bytes probably takes far less than ten times as long as one of 4,000.
 # Each message has a fixed cost, its [*latency*](../docs/glossary.md), and a ring pays it in
@@ -282,8 +281,8 @@ show_figure(figure, text, session.caption())
 #
 # The training loop of [lab 06](06_many_gpus_loop.ipynb) needs one change. As before, each
 # worker divides the sum of its losses by the number of images in the whole [global
-# batch](../docs/glossary.md). But now it sees only its own part of this batch. So the step
-# receives the number as an argument, `in_all`.
+# batch](../docs/glossary.md). But a worker now sees only its own part, so it cannot count
+# them. The step therefore receives this number as an argument, `in_all`.
 
 # %%
 session.show_source(worker.make_train_step)
@@ -304,8 +303,9 @@ session.show_source(worker.make_train_step)
 # - The order is random, differs from epoch to epoch, and changes in all epochs with `seed`.
 # - Do not use `seed + epoch`, because seed 1 in epoch 2 would then give the same order as
 #   seed 2 in epoch 1.
-# - The same arguments give the same answer at any time and in any process, because each
-#   worker has its own copy of your function.
+# - The same arguments give the same answer at any time and in any process. (Each worker calls
+#   its own copy of your function. If two copies drew different orders, some examples would be
+#   read twice and others never.)
 # - The global random generators of NumPy and Python stay as they are.
 # - All workers share *one* order, which does not depend on their number. Rank 0 reads
 #   places 0, `workers`, `2 * workers` and so on, and rank 1 reads places 1, `workers + 1`
@@ -401,8 +401,9 @@ show_figure(figures.losses(curves), text, session.caption())
 # out dropout and batch normalisation, because each worker applies them to its own part of
 # the batch.
 #
-# If the workers were slower than the single process, do not blame the method. They share
-# cores, and with such a small network they spend most of each step exchanging gradients.
+# In the stored run, the two workers trained on 12,732 images per second, and the single
+# process on 46,818. This says nothing about larger networks. Ours is so small that the
+# workers, on shared cores, spend most of each step exchanging gradients.
 
 # %% [markdown]
 # <details><summary>If you know PyTorch</summary>
@@ -426,18 +427,21 @@ show_figure(figures.losses(curves), text, session.caption())
 # </details>
 
 # %% [markdown]
-# <details><summary>You may skip this: does fit get the same weights?</summary>
+# The next cell trains once more, with `fit`. You may skip it.
 #
-# In Keras 3.15 `model.fit` fails under this strategy ([Keras issue
-# 20585](https://github.com/keras-team/keras/issues/20585)). To build the network, it
-# averages one batch over the workers, but outside of `strategy.run`, where TensorFlow
-# cannot do that. After each step it averages the metrics along their first axis, although
-# a metric is a single number. A small subclass of the model avoids both. Each worker builds
+# **Question.** Will the weights from `fit` be closer to the weights from your loop, or to the
+# weights of the single process?
+
+# %% [markdown]
+# <details><summary>Why does fit need help here?</summary>
+#
+# In Keras 3.15 `model.fit` fails under this strategy, in two places ([Keras issue
+# 20585](https://github.com/keras-team/keras/issues/20585)). When it builds the network, it
+# tries to average a batch over the workers outside of `strategy.run`, which TensorFlow cannot
+# do. And after each step it tries to average every metric along its first axis, which a
+# single number does not have. A small subclass of the model avoids both. Each worker builds
 # its own input pipeline from your `worker_shard`, with the strategy's method
 # `distribute_datasets_from_function`.
-#
-# **Question.** Before you run the cell: will the weights from `fit` be closer to the
-# weights from your loop, or to the weights of the single process?
 #
 # </details>
 
@@ -454,9 +458,10 @@ print(f"Images in the last, smaller batch of an epoch: {left_over}")
 # %% [markdown]
 # <details><summary>What do the lines about fit say?</summary>
 #
-# If all batches are full, which is the case if the last line says 0, `fit` gives the same
-# result as your loop. Otherwise the results differ whenever some workers get more images
-# of the last batch than others, because `fit` divides by the number of a worker's *own*
+# In the stored run, `fit` gives exactly the weights of your loop, and like the loop it differs
+# from the single process by at most 3.3e-07. But this is so only if all batches are full, as
+# they are if the last line says 0. Otherwise the results differ whenever some workers get more
+# images of the last batch than others, because `fit` divides by the number of a worker's *own*
 # images ([lab 06](06_many_gpus_loop.ipynb)).
 #
 # </details>
@@ -482,11 +487,10 @@ from helpers.lab_09.workers import durable, failures
 # Your training may be killed at any moment. A new process then starts it again, with
 # nothing but the files on disk, and it resumes from the last save.
 #
-# **Write**
-# `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every, chief)`,
-# which trains and saves. If it resumes from a save, it returns how many steps had been made
-# when this save was written. If there is no save yet, it returns 0. The optimizer has
-# already been built.
+# **Write** `train_with_saves(model, optimizer, train_step, data, epochs, folder, save_every,
+# chief)`, which trains, saves on the way, and begins at the last save if there is one. It
+# returns how many steps that save already contains, or 0 without a save. (The optimizer is
+# already built.)
 #
 # **Example.** With 4 batches per epoch and `save_every=3`, a job is killed after 8 steps.
 # The next start returns 6, and the first batch on which it trains is number 2 of epoch 1.
@@ -496,9 +500,9 @@ from helpers.lab_09.workers import durable, failures
 # What it calls:
 #
 # - `train_step(batch)`, for each batch of `epochs` epochs.
-# - `data(epoch, first)` gives the batches of an epoch from number `first` on, or none if no
-#   batches are left, as after a save at the end of an epoch. Epochs and batches are counted
-#   from 0.
+# - `data(epoch, first)` gives the batches of an epoch, beginning with number `first`. If the
+#   last save was made at the end of an epoch, no batches are left, and it gives none. Epochs
+#   and batches are counted from 0.
 #
 # When it saves:
 #
@@ -559,10 +563,10 @@ def train_with_saves(
 train_with_saves = check("9.3", train_with_saves)
 
 # %% [markdown]
-# (Only the chief saves here. If a network has variables that are combined while it is
-# saved, such as metrics, TensorFlow asks [all workers to
-# save](https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras#model_saving_and_loading),
-# the others to a temporary folder.)
+# (Here only the chief saves. Some variables, such as metrics, have a different value on each
+# worker, and TensorFlow combines them during the save. Then [all workers have to
+# save](https://www.tensorflow.org/tutorials/distribute/multi_worker_with_keras#model_saving_and_loading):
+# the chief to the real folder, and the others to temporary ones.)
 
 # %% [markdown]
 # First the workers train without interruption. Then they start again from the beginning. At
@@ -600,7 +604,9 @@ print(f"Worker 0 failed with {seen['reason']}, {notice_seconds:.2f} s after the 
 
 # %% [markdown]
 # Worker 0 noticed the death because the operating system closes the connections of a killed
-# process. A machine that loses power closes none, so there only a time limit helps.
+# process. But a machine that loses power closes no connection. The other workers can only
+# wait for a time limit, such as that of the heartbeats which TensorFlow sends between the
+# processes.
 #
 # Now all workers start again, and resume:
 
@@ -620,12 +626,13 @@ card.outcome("kill", outcome | {"weight_difference": difference})
 # if nothing had happened, to the last digit. For that, a checkpoint has to contain the
 # complete state, including the momentum and the place in the data.
 #
-# Does this carry over to a GPU? The complete state does, but not always the last digit. A
-# GPU may add up numbers in another order each time, unless you call
+# Is it the same on a GPU? There, too, a checkpoint has to hold the complete state, but the
+# last digit may differ: unless you call
 # [`enable_op_determinism`](https://www.tensorflow.org/api_docs/python/tf/config/experimental/enable_op_determinism),
-# and another number of workers changes the order, too. (We have not measured this.) Your
-# shards come from one order for any number of workers, so a job can also resume on fewer
-# machines.
+# a GPU may add up the same numbers in another order each time. (We have not measured this.)
+# And on fewer machines? Your shards come from one order for any number of workers, so if the
+# global batch keeps its size, the remaining workers read the same batches. Only the rounding
+# changes.
 
 # %% [markdown]
 # ### A polite end
@@ -695,7 +702,8 @@ card.measure("save_seconds_of_12_gb", save_seconds)
 # - After every `interval` seconds of training the job saves, which takes `save_seconds`.
 # - On average, the job fails once in `failure_seconds` of training. Each failure costs a
 #   restart of `restart_seconds`, and on average repeats half an interval of training.
-# - `lost` is the sum of all three costs, for each second of training.
+# - `lost` is what saves, restarts and repeated training cost together, in seconds for each
+#   second of training.
 # - `interval` differs by at most 1% from the interval that makes `lost` smallest, which
 #   lies between 0.1 s and `failure_seconds`.
 #
@@ -728,14 +736,15 @@ def best_interval(save_seconds, restart_seconds, failure_seconds):
 best_interval = check("9.4", best_interval)
 
 # %% [markdown]
-# Imagine a thousand machines with eight GPUs each. How often does one of them fail?
-# Meta's 16,384 GPUs are 2,048 such machines, with 419 interruptions in 54 days. If we
-# blame a machine for each of them, even if software or the network caused some, a single
-# machine fails, on average, once in $2048 \times 54 / 419 \approx 264$ days. For your
-# thousand machines we assume three things: each fails as often as Meta's, a restart takes
-# 10 minutes, and a save takes as long as you have just measured. (Each machine saves only
-# its own share of a larger network, here 12 GB. If all of them write to the same storage,
-# a save may take longer.)
+# Imagine a thousand machines with eight GPUs each. Meta had 2,048 such machines, and 419
+# interruptions in 54 days. If we count every interruption as the failure of one machine
+# (software or the network caused some), a machine fails once in
+# $2048 \times 54 / 419 \approx 264$ days. For your thousand machines we assume three things:
+#
+# - Each fails as often as one of Meta's.
+# - A restart takes 10 minutes.
+# - Each saves 12 GB, its own share of a larger network, in the time that you have just
+#   calculated. (If all of them write to the same storage, it may take longer.)
 #
 # **Predict:** What is the best interval between two saves, in minutes? And how many seconds
 # are then lost for each hour of training? (Your second number is compared with a simulation
@@ -809,11 +818,11 @@ result = {"minutes": found / 60, "lost_seconds_an_hour": 3600 * simulated_loss}
 card.outcome("save_interval", result)
 
 # %% [markdown]
-# The curve is flat near its minimum: with twice the best interval, saves and repeated
-# steps together cost only a quarter more. Far to the right, the simulated jobs lose more
-# than your cost function predicts. If saves are far apart, a second failure often comes
-# before the next save. Then the job has to repeat the same steps once more, whereas the
-# cost function charges each failure with half an interval, once. [Daly
+# The curve is flat near its minimum: with twice the best interval, saves and repeated steps
+# together cost only a quarter more. Far to the right, the simulated jobs lose more than your
+# cost function predicts. If saves are far apart, the job often fails again before it reaches
+# the next save, and has to repeat the same steps once more. Your cost function does not know
+# this: it charges half an interval for each failure, however soon the next one comes. [Daly
 # (2006)](https://doi.org/10.1016/j.future.2004.11.016) corrects Young's formula for that.
 
 # %% [markdown]

@@ -9,26 +9,29 @@
 # %% [markdown]
 # # Lab 11: What if the network does not fit?
 #
-# In 16 bits, the weights of a network with 70 billion parameters take 140 GB. Training it
-# takes eight times as much: fourteen GPUs of 80 GB would be full to the last byte. But in
-# labs [05](05_many_gpus_fit.ipynb) to [10](10_more_machines.ipynb), every device held the
-# whole network. So how do people train such networks at all?
+# In 16 bits, the weights of a network with 70 billion parameters take 140 GB. Training
+# takes eight times as much, before a single activation is stored: fourteen GPUs of 80 GB
+# would be full to the last byte. But in labs [05](05_many_gpus_fit.ipynb) to
+# [10](10_more_machines.ipynb), every device held the whole network. So how do people train
+# such networks at all?
 #
-# Section 1 counts the bytes. Four methods save some, each at a price:
+# They count the bytes (section 1), and then save some, at a price that you predict before
+# you measure it:
 #
 # | section | method | saves memory because it | price |
 # |---|---|---|---|
-# | 2 | recomputation | computes most activations twice | time |
+# | 2 | recomputation | throws most activations away, and computes them again | time |
 # | 3 | ZeRO | splits the optimizer, the gradients and the weights | messages (how many?) |
 # | 4 | tensor parallelism | splits each layer | messages in every layer |
 # | 5 | a pipeline | splits the chain of layers | idle time |
 #
-# You predict each price before you measure it, and section 6 plans a training.
+# Section 6 then combines them into the plan of a whole training.
 
 # %% [markdown]
-# > **Limits.** Every network trained here fits on this machine. All bytes are real, but the
-# > eight devices of section 4 share one processor, and the stages of section 5 sleep instead
-# > of computing. Without JAX, sections 1, 2 and 4 skip their measurements.
+# > **Limits.** Every network that you train here fits on this machine. The bytes of these
+# > trainings are real, but the speeds of sections 4 and 5 are not: in section 4 eight
+# > simulated devices share one processor, and in section 5 the processes sleep instead of
+# > computing. Without JAX, sections 1, 2 and 4 skip their measurements.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
@@ -71,38 +74,51 @@ folder = card.path.with_suffix("")  # for the files of this run's processes
 # %% [markdown]
 # ## 1. Where do the bytes go?
 #
-# Take a network with 1 million weights, also called its *parameters*. In float32, the weights
-# take 4 MB, and their *gradients* another 4 MB. The [*optimizer
-# state*](../docs/glossary.md) of [Adam](https://arxiv.org/abs/1412.6980), two running averages
-# for each weight, takes 8 MB. So we need $4 + 4 + 8 = 16$ MB or, for $P$ parameters with $b$
-# bytes for each kind of value,
-#
-# $$ M = P\,(b_\text{weight} + b_\text{gradient} + b_\text{optimizer}) \quad\text{bytes.} $$
+# Why does training take so much more memory than the weights? Take a network with 1
+# million weights, also called its *parameters*. In float32 they take 4 MB, and their
+# *gradients* another 4 MB. The [*optimizer state*](../docs/glossary.md) of
+# [Adam](https://arxiv.org/abs/1412.6980), two running averages for each weight, takes 8
+# MB. Together these are $4 + 4 + 8 = 16$ MB, or 16 bytes for each parameter.
 
 # %% [markdown]
-# In [mixed precision](https://arxiv.org/abs/1710.03740), a weight and its gradient take only
-# 2 bytes each (some trainings keep float32 gradients). But rounding to 16 bits would swallow
-# small updates, so the optimizer also keeps a [*master copy*](../docs/glossary.md) of the
-# weights in float32.
+# In [mixed precision](https://arxiv.org/abs/1710.03740), as large trainings use it, a
+# weight and its gradient take only 2 bytes each. But 16 bits would swallow small updates,
+# so the optimizer also keeps a [*master copy*](../docs/glossary.md) of the weights in
+# float32.
 #
-# **Question.** Does mixed precision make $M$ smaller?
+# **Question.** How many bytes does a parameter need now?
 
 # %% [markdown]
-# The rest of the memory holds [*activations*](../docs/glossary.md): values that the forward
-# pass (*forward* for short) computes, and that the backward pass (*backward*) needs again.
-# Only they grow with the batch. Let our network be a chain of four *blocks*, each with an
-# *input* of 1 MB, and 15 MB of values *inside*. That makes $4 \cdot 16 = 64$ MB.
+# <details><summary>Answer</summary>
 #
-# Two methods save memory, the first on activations, and the second on $M$:
+# Again 16, because weight and gradient take 2 bytes each, the master copy 4, and Adam's
+# state 8. This is eight times the weight itself. What mixed precision saves is time, and
+# memory for activations.
 #
-# - *Recomputation* keeps only the inputs. When backward comes to a block, it computes the
-#   inside again, uses it, and throws it away, so only one inside is in memory at a time:
-#   $4 + 15 = 19$ MB instead of 64.
-# - [*ZeRO*](../docs/glossary.md) ([Rajbhandari et al.
-#   2020](https://arxiv.org/abs/1910.02054)) splits the 16 MB, which every device of a [data
-#   parallel](../docs/glossary.md) training would otherwise keep in full. With 8 devices,
-#   *stage* 1 splits the optimizer ($4 + 4 + 1 = 9$ MB), stage 2 also the gradients
-#   ($4 + 0.5 + 1 = 5.5$ MB), and stage 3 also the weights (2 MB).
+# </details>
+
+# %% [markdown]
+# Several devices can share the 16 MB. In a [data parallel](../docs/glossary.md) training,
+# every device keeps them in full, but [*ZeRO*](../docs/glossary.md) ([Rajbhandari et al.
+# 2020](https://arxiv.org/abs/1910.02054)) splits them, in three *stages*. With 8 devices,
+# each then holds these MB:
+#
+# | stage | splits | weights | gradients | optimizer | together |
+# |---|---|---|---|---|---|
+# | 0 | nothing | 4 | 4 | 8 | 16 |
+# | 1 | the optimizer | 4 | 4 | 1 | 9 |
+# | 2 | also the gradients | 4 | 0.5 | 1 | 5.5 |
+# | 3 | also the weights | 0.5 | 0.5 | 1 | 2 |
+
+# %% [markdown]
+# The rest of the memory holds [*activations*](../docs/glossary.md), which the forward pass
+# (*forward* for short) computes, and the backward pass (*backward*) needs again. Let our
+# network be a chain of four *blocks*, each with an *input* of 1 MB, and 15 MB of values
+# *inside*. That makes $4 \cdot 16 = 64$ MB, and more with a larger batch.
+#
+# [*Recomputation*](../docs/glossary.md) keeps only the inputs. When backward comes to a
+# block, it computes the inside again, and throws it away after use. So only one inside is
+# in memory at a time: $4 + 15 = 19$ MB instead of 64.
 
 # %% [markdown]
 # ### Exercise 11.1: memory_budget
@@ -178,32 +194,29 @@ memory_budget = check("11.1", memory_budget)
 
 # %% [markdown]
 # Now to a network that really does not fit: [Llama 3
-# 70B](https://arxiv.org/abs/2407.21783), a [transformer](https://arxiv.org/abs/1706.03762).
-# It reads *tokens* (words or pieces of words), and holds $h$ values for each. In a block,
-# *attention* with its layers `query`, `key`, `value` and `output` mixes the tokens. Then
-# `up`, a ReLU and `down` treat each token by itself.
+# 70B](https://arxiv.org/abs/2407.21783), a
+# [transformer](https://arxiv.org/abs/1706.03762). It reads *tokens* (words or pieces of
+# words), and holds $h$ values for each. In a block, *attention* with its layers `query`,
+# `key`, `value` and `output` mixes the tokens. Then `up`, a ReLU and `down` treat each
+# token by itself.
 
 # %% [markdown]
 # <details><summary>How many values does a block hold?</summary>
 #
-# | step of a block | values for each token |
-# |---|---|
-# | two norms, which rescale the values | $2h$ |
-# | `query`, `key`, `value` | $3h$ |
-# | attention | $h$ |
-# | `output`, and addition of the block's input | $h$ |
-# | `up`, and then a ReLU | $4h + 4h$ |
-# | `down`, and addition again | $h$, the next block's input |
+# For each token, two norms, which rescale the values, hold $2h$ values. `query`, `key`
+# and `value` hold $3h$, attention $h$, `output` (with the block's input added) $h$, and
+# `up` and its ReLU $4h$ each. Together these are $15h$. The $h$ values after `down` are
+# the next block's input.
 #
 # </details>
 
 # %% [markdown]
-# For each token, a block has an input of $h$ values, and an inside of $15h$, or in Llama's
-# slightly different blocks nearly $16h$. Each device, a GPU with 80 GB, gets one sequence of
-# 8,192 tokens, and we use Adam, mixed precision and recomputation.
+# For each token, a block has an input of $h$ values, and an inside of $15h$ (in Llama's
+# slightly different blocks nearly $16h$). Each device, a GPU with 80 GB, gets one
+# sequence of 8,192 tokens, and we use Adam, mixed precision and recomputation.
 #
-# **Question.** With which stages of ZeRO does the network fit on 8 devices, and with which
-# on 64?
+# **Question.** With which stages of ZeRO does the network fit on 8 devices, and with
+# which on 64?
 
 # %%
 from helpers.lab_11.memory import (
@@ -236,14 +249,14 @@ text = f"Llama 3 70B needs {smallest:.1f} GB on each of 64 devices at stage 3."
 show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# On 64 devices the network fits only at stage 3, because at the other stages every device
-# holds all weights, which alone take 141 GB. On 8 devices it fits at no stage: even an eighth
-# of the 16 bytes for each parameter is 2 bytes, which makes the same 141 GB.
+# On 64 devices it fits only at stage 3, because at the other stages every device holds
+# all weights, which take 141 GB. On 8 devices it never fits: even an eighth of the 16
+# bytes for each parameter is 2 bytes, which makes the same 141 GB.
 
 # %% [markdown]
-# Can you trust such a budget? For a small transformer in float32, which predicts the next
-# word of a Reuters newswire, we compare it with the plan of the compiler,
-# [XLA](https://openxla.org/xla).
+# Can you trust such a budget? We compare it with the plan of a compiler,
+# [XLA](https://openxla.org/xla), for a small float32 transformer that predicts the next
+# word of a Reuters newswire.
 
 # %%
 from helpers.data.reuters import reuters
@@ -280,7 +293,7 @@ for kind, predicted_bytes in budget.items():
     if compiled:
         planned = compiled["bytes"][kind]
         print(f", the compiler's plan {planned / 1e6:.2f} MB, error ", end="")
-        print(f"{100 * (predicted_bytes / planned - 1):+.1f}%", end="")
+        print(f"{round(100 * (predicted_bytes / planned - 1), 1) + 0.0:+.1f}%", end="")
     print()
 
 # %%
@@ -296,33 +309,29 @@ if compiled:
     card.measure("compiled_bytes", kinds)
 
 # %% [markdown]
-# Each parameter needs 16 bytes, in either precision. So mixed precision saves time, and
-# memory for activations, but it does not make $M$ smaller.
-#
-# Only the activations are clearly off, because the compiler plans arrays that we did not
-# count, such as attention's factor for each pair of tokens, which large trainings [need not
-# store](https://arxiv.org/abs/2205.14135). So leave some room in every budget.
+# Only the activations are clearly off. We count each array once, and only the arrays that
+# backward needs, but the compiler's plan also has temporary arrays, such as gradients of
+# activations on their way back. So leave some room in every budget. (In one place we count
+# more than large trainings store: attention's weight for each pair of tokens, which
+# FlashAttention [does not keep](https://arxiv.org/abs/2205.14135).)
 
 # %% [markdown]
 # ## 2. Compute it twice, or keep it?
 #
-# In section 1, recomputation kept the input of each block and computed the inside again. Now a
-# *segment* of several layers plays the part of the block. How long should it be?
+# In section 1, recomputation kept the input of each block. But is one block the best
+# unit?
 #
-# In a chain of twelve layers, backward needs the input of each, so a plain step keeps all
-# twelve. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain into
-# segments, here three of four layers, and forward keeps only the input of each segment's
-# first layer, a *checkpoint*. When backward reaches a segment, forward runs through it again
-# to get the three other inputs. ([*Recomputation*](../docs/glossary.md) is also called
-# activation checkpointing.)
+# Take a chain of twelve layers. Backward needs the input of each, so a plain step keeps
+# twelve inputs. [Chen et al. (2016)](https://arxiv.org/abs/1604.06174) cut the chain into
+# *segments*, here three segments with four layers each. Forward keeps only each segment's
+# first input, a *checkpoint*. When backward reaches a segment, it starts from the
+# checkpoint and computes the three other inputs again.
 #
 # ![Twelve layers in three segments of four. During forward only the inputs of layers 0, 4 and 8 are kept. While backward is in the second segment, the inputs of layers 5, 6 and 7 are computed again from that of layer 4.](../helpers/lab_11/diagrams/recomputation.svg)
 
 # %% [markdown]
-# The inputs of its other layers are now the inside of a segment, so the chain never holds more
-# than 3 checkpoints and the 3 other inputs of one segment: 6 inputs instead of 12. With $n$ layers in $k$ equal segments, it
-# holds at most $k$ checkpoints and $n / k - 1$ other inputs.
-# If each takes $c$ bytes, this *peak* is
+# So the step holds at most 3 checkpoints and 3 other inputs: 6 inputs instead of 12. With
+# $n$ layers in $k$ equal segments, and $c$ bytes for each input, the *peak* is
 #
 # $$ A(k) = c \left( k + \frac{n}{k} - 1 \right) \quad\text{bytes.} $$
 #
@@ -402,7 +411,8 @@ segments = check("11.2", segments)
 # The formula would cut the 16 very unequal layers of
 # [VGG-16](https://arxiv.org/abs/1409.1556) into $\sqrt{16} = 4$ equal segments.
 #
-# **Question.** Which layer of the list below should not begin a segment?
+# **Question.** They begin at layers 0, 4, 8 and 12. Which of the four segments is the
+# heaviest, and where would you cut instead?
 
 # %%
 # Pixels along a side, and channels, of each layer's input. The last three layers are dense.
@@ -419,8 +429,10 @@ for megabytes in (40, 26, 20, 18):
     print(f"Budget {megabytes} MB: {segments(vgg_bytes, megabytes * 10**6)}")
 
 # %% [markdown]
-# Layer 1 has the largest input, so it should not begin a segment. With cuts before layers 2
-# and 4, the peak falls from 36.5 to 18.3 MB, far below the 26.7 MB of equal segments.
+# The first segment is the heaviest: the inputs of layers 1 to 3 take 22.5 MB together. A
+# cut before layer 2 leaves the largest of them, 12.8 MB, alone in it. With cuts before
+# layers 2 and 4, the peak is 18.3 MB instead of 26.7. (A cut before layer 1 would not help,
+# because its input would then be a checkpoint, and so stay in memory.)
 
 # %% [markdown]
 # Does a real compiler save as much? We give [JAX](https://docs.jax.dev) 64 equal dense
@@ -434,9 +446,10 @@ from helpers.lab_11.recomputation import recompute_on_jax as recompute
 session.show_source(recompute.training_step)
 
 # %% [markdown]
-# And the time? Backward takes twice as long as forward, because it computes two gradients,
-# for the weights and for the input. So a plain step takes as long as three forward passes.
-# Recomputation adds at most one more, so a step takes at most $4/3$ times as long.
+# And the time? Backward computes two gradients, for the weights and for the input, so it
+# takes twice as long as forward, and a plain step as long as three forwards. Recomputation
+# runs forward a second time, at most once for each layer. So a step takes at most four
+# forwards instead of three, which is $4/3$ times as long.
 #
 # **Predict:** With the best number of segments, what share of a plain step's memory does
 # the step need? And with segments of about $\sqrt n$ layers, how many times as long as a
@@ -473,30 +486,27 @@ if recomputed:
         print(f"error {100 * (promised[k] / shares[k] - 1):+.1f}%")
     print(f"Time with {square_root} segments, divided by that of a plain step: ", end="")
     print(f"predicted at most 1.333, measured {median(times):.2f} ", end="")
-    print(f"(from {min(times):.2f} to {max(times):.2f}), ", end="")
-    print(f"error {100 * (4 / 3 / median(times) - 1):+.1f}%")
+    print(f"(from {min(times):.2f} to {max(times):.2f})")
     figure = recompute_figures.price(promised, shares, step_ratios)
     text = f"With {least_segments} segments, a step needs {memory_share:.2f} times "
     text += "the memory of a plain step."
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# The formula has the right shape, but it counts only inputs. In our stored run:
+# The formula has the right shape, but it counts only inputs. In our stored run, 2 segments
+# need 0.84 of the memory instead of 0.52, because the loop also holds a copy of the current
+# segment's weights, and their gradients.
 #
-# - 2 segments need 0.84 of the plain step's memory instead of 0.52, because the loop also holds
-#   a copy of the current segment's weights, and their gradients.
-# - 32 segments need only 0.48 instead of 0.52, because we divide by the plain step, which also
-#   holds more than inputs.
-#
-# Still, $\sqrt{64} = 8$ segments are a good choice: a third of the memory for a quarter more
-# time.
+# Still, $\sqrt{64} = 8$ segments are a good choice: a third of the memory. Their price,
+# however, our clock cannot tell: five repetitions took from 1.08 to 1.55 times as long
+# as a plain step, around the promised 4/3.
 
 # %% [markdown]
 # ## 3. Share the optimizer
 #
-# In a data parallel step, every [worker](../docs/glossary.md) keeps all of Adam's state, and
-# computes the same update from it. Can each of four workers keep only a quarter, without
-# changing a single bit of the result?
+# Let four [workers](../docs/glossary.md) train 1 million weights. In a data parallel
+# step, each keeps all 8 MB of Adam's state, and computes the same update. Can each keep
+# only a quarter, without changing a single bit of the result?
 
 # %%
 from helpers.lab_11.sharding import sharded_training, zero, zero_figures
@@ -504,13 +514,16 @@ from helpers.lab_11.sharding import sharded_training, zero, zero_figures
 session.show_source(zero.adam)
 
 # %% [markdown]
-# Adam updates each weight on its own. So a worker that updates only a quarter of the weights
-# needs only a quarter of the state and of the mean gradient.
+# Adam updates each weight on its own, so a worker that updates only a quarter of the
+# weights needs only a quarter of the state and of the mean gradient. But how do the
+# others get its new weights?
 #
-# The ring of [lab 09](09_many_machines.ipynb) has two phases. After
-# [reduce-scatter](../docs/glossary.md), each worker has the finished sum of one chunk of the
-# gradient, and [all-gather](../docs/glossary.md) passes these sums round. If we put the update
-# between the two, new weights are passed round instead. This is stage 1 of ZeRO.
+# In the ring of [lab 09](09_many_machines.ipynb), [reduce-scatter](../docs/glossary.md)
+# first gives each worker the finished sum of one chunk of the gradient. Then
+# [all-gather](../docs/glossary.md) passes these sums round, and every worker updates all
+# weights. Now move the update between these two halves: each worker updates only its own
+# chunk, and all-gather passes round the new *weights* instead of the sums. This is stage 1
+# of ZeRO.
 #
 # ![Before they share the optimizer, each of four workers holds all of Adam's state and updates all weights after an all-reduce. Afterwards, each holds and updates a quarter between reduce-scatter and all-gather.](../helpers/lab_11/diagrams/sharded_optimizer.svg)
 
@@ -537,8 +550,9 @@ session.show_source(zero.adam)
 # - The mean gradient is the sum over all $N$ workers, divided by $N$.
 # - A worker calls `update` exactly once, even if its part is empty. It passes the `state`
 #   that `sharded_step` received, and returns the state that `update` returns.
-# - The part and the gradient that you pass to `update`, and each message, are float32
-#   arrays of at most `len(weights) / N` values, rounded up.
+# - Pass to `update` only this worker's part of the weights and of the mean gradient. These
+#   two, and each message, are float32 arrays of at most `len(weights) / N` values, rounded
+#   up.
 # - The length of `weights` need not be a multiple of $N$.
 # - All workers return the same new float32 array, **to the last bit**. Up to rounding, it
 #   is what one `update` of all weights with the mean gradient returns.
@@ -588,13 +602,14 @@ def sharded_step(weights, gradient, state, update, rank, workers, send, receive)
 sharded_step = check("11.3", sharded_step)
 
 # %% [markdown]
-# Processes that talk over TCP make five steps in two ways: *ZeRO-1* is your function with Adam
-# as its `update`, and *data parallel* a plain all-reduce, after which each worker updates all
-# weights.
+# Several processes now train for five steps: *ZeRO-1* with your function and Adam as its
+# `update`, and *data parallel* with a plain all-reduce, after which each worker updates
+# all weights.
 #
 # **Predict:** With ZeRO-1 and four workers, how many MB does each worker send in a step,
-# and how many MB of Adam's state does it keep? And after five steps, by how much do two
-# copies of a weight differ at most? Compare the two trainings, and the four workers.
+# and how many MB of Adam's state does it keep? And after five steps, compare each weight of
+# ZeRO-1 with the same weight in data parallel, and between the workers: what is the largest
+# difference?
 
 # %%
 print(f"All weights together: {4 * lab.weights / 1e6:.2f} MB")
@@ -634,14 +649,18 @@ card.outcome("shared_optimizer", outcome_of_sharing)
 # %% [markdown]
 # **Not one byte more:** each worker keeps only a quarter of the state, and sends as much as
 # before. If the difference is 0, all weights even agree to the last bit, because both
-# trainings added the same numbers in the same order. In our stored run, the step also took
-# 44 instead of 77 ms, mainly because a worker updates only a quarter of the weights.
+# trainings added the same numbers in the same order. In the stored run, a step is even
+# faster, 82 instead of 164 ms. That is no surprise, because each worker runs Adam on a
+# quarter of the weights only, and all of them share one processor. On GPUs, where Adam is a
+# small part of a step, expect less. (The growth of a process is read after a step, when the
+# gradients are free again: it is the weights, 4 MB, the state, and about 1 MB of
+# leftovers.)
 #
 # ### Share the weights, too
 #
-# - **ZeRO-2** also splits the gradients. As soon as backward has computed a layer's gradient,
+# - **ZeRO-2** also splits the gradients. As soon as a layer's gradient is computed,
 #   reduce-scatter adds it up, and leaves each worker only its part.
-# - **ZeRO-3** also splits the weights. All-gather collects those of a layer before its
+# - **ZeRO-3** also splits the weights. All-gather collects a layer's weights before its
 #   forward, and again before its backward, as in PyTorch's FSDP ([Zhao et al.
 #   2023](https://arxiv.org/abs/2304.11277)).
 #
@@ -679,56 +698,52 @@ figure_of_zero = zero_figures.held_and_sent(by_worker, by_formula)
 show_figure(figure_of_zero, f"{text}.", session.caption())
 
 # %% [markdown]
-# Why does ZeRO-3 send 1.5 times as much? Each reduce-scatter or all-gather of all weights
-# sends $s = 4\,P\,(N - 1) / N$ bytes from each of $N$ workers. ZeRO-3 needs three of them,
-# because it collects the weights twice:
+# When $N$ workers run reduce-scatter or all-gather over all $P$ weights, each of them
+# sends
 #
-# | | weights | gradients | Adam's state | sent in a step |
-# |---|---|---|---|---|
-# | data parallel | $4\,P$ | $4\,P$ | $8\,P$ | $2\,s$ |
-# | ZeRO-1 | $4\,P$ | $4\,P$ | $8\,P / N$ | $2\,s$ |
-# | ZeRO-2 | $4\,P$ | $4\,P / N$ | $8\,P / N$ | $2\,s$ |
-# | ZeRO-3 | $4\,P / N$ | $4\,P / N$ | $8\,P / N$ | $3\,s$ |
+# $$ s = 4\,P\, \frac{N - 1}{N} \quad\text{bytes.} $$
 #
-# (ZeRO-2 and ZeRO-3 add in another order, so their weights may differ a little.) The processes
-# grow less, too: in our stored run by 13, 7, 6 and 3 MB. Of the three splits, only the last
-# costs messages.
+# ZeRO-1 and ZeRO-2 send $2\,s$, as data parallel does, but ZeRO-3 sends $3\,s$, because it
+# collects the weights twice. So if a step has only one backward, the first two splits cost
+# no extra bytes. With several, ZeRO-2 has to run reduce-scatter after each. (The weights of
+# ZeRO-2 and ZeRO-3 differ a little from those of data parallel, because they add up the
+# gradients in another order.)
 
 # %% [markdown]
 # ## 4. Share each layer
 #
-# ZeRO-3 only *stores* the weights in parts: to compute a layer, every worker still collects
-# all weights of this layer. With [*tensor parallelism*](../docs/glossary.md), a device needs
-# only its own part.
+# ZeRO-3 only *stores* the weights in parts: to compute a layer, every worker still
+# collects all of its weights. With [*tensor parallelism*](../docs/glossary.md), a device
+# computes with its own part alone.
 #
-# Two devices can split a dense layer in two ways. Let the input be $(1, 2)$, and the matrix
-# have the rows $(3, 4)$ and $(-1, 6)$, so the outputs are $3 - 2 = 1$ and $4 + 12 = 16$.
+# Let two devices split a dense layer. The input is $(1, 2)$, and the matrix has the rows
+# $(3, 4)$ and $(-1, 6)$, so the outputs are $3 - 2 = 1$ and $4 + 12 = 16$.
 #
-# - **By columns.** A device with the column $(3, -1)$ needs the whole input, and computes one
-#   output completely: 1. The other device computes 16.
+# - **By columns.** A device with the column $(3, -1)$ needs the whole input, and computes
+#   one output completely: 1. The other device computes 16.
 # - **By rows.** A device with the row $(3, 4)$ needs only the input 1, but computes only
 #   *partial sums*: 3 and 4. The other device has -2 and 12, and an
-#   [all-reduce](../docs/glossary.md) has to add them up.
+#   [all-reduce](../docs/glossary.md) adds them up.
 #
 # ![Two devices hold the same input x. Each has half of the columns of the first matrix, and half of the rows of the second. The results are partial sums, and one all-reduce adds them up on both devices.](../helpers/lab_11/diagrams/tensor_parallel.svg)
 
 # %% [markdown]
-# Two layers can use both ways, and then communicate only once. Columns come first, because the
-# ReLU between `up` and `down` needs complete values. Split by rows, the first output would be
-# in two parts, 3 and -2. Their sum is 1, but if each device applied the ReLU to its own part,
-# the sum would be $3 + 0 = 3$.
+# One after the other, the two ways fit together. A device that has computed some outputs
+# of `up` by columns has just the inputs that its rows of `down` need, so the pair
+# communicates only once, at the end. The reverse order would fail at the ReLU in between,
+# which cannot treat the parts 3 and -2 of the first output on their own: it would make $3
+# + 0 = 3$ of them instead of 1.
 #
-# In attention, each of several independent *heads* has its own columns of `query`, `key` and
-# `value`, before `output` combines them.
+# In attention, each of several independent *heads* has its own columns of `query`, `key`
+# and `value`, before `output` combines them.
 #
 # **Question.** Which of these four layers would you split by columns, and which by rows?
 
 # %% [markdown]
 # As in [lab 07](07_tpu_cores.ipynb), a compiler inserts the messages. Our eight devices
 # form a grid, the [mesh](../docs/glossary.md): two along the axis `data`, and four along
-# `model`. A kernel has two axes of its own, inputs and outputs. For each, Keras has to know
-# whether it is split over `model`, or stays whole
-# ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
+# `model`. Keras only has to know, for each axis of a weight, whether it is split over
+# `model` ([`LayoutMap`](https://keras.io/api/distribution/layout_map/),
 # [`ModelParallel`](https://keras.io/api/distribution/model_parallel/)).
 
 # %% [markdown]
@@ -867,21 +882,21 @@ if on_meshes:
     show_figure(figure, text, session.caption())
 
 # %% [markdown]
-# A device holds a quarter of each split weight, and all others in full. Each half of a
-# block, split by columns and then by rows, needs one all-reduce in forward and one in
-# backward, as in [Megatron-LM](https://arxiv.org/abs/1909.08053). That makes eight for two
-# blocks, and the ninth of the step adds up the gradients along `data`.
+# A device holds a quarter of each split weight, and all others in full. In a block,
+# attention needs one all-reduce in forward and one in backward, and so does `up` with
+# `down`, as in [Megatron-LM](https://arxiv.org/abs/1909.08053). So two blocks need 8 in a
+# step. The ninth adds up the gradients along `data`.
 
 # %% [markdown]
-# ### Why does tensor parallelism stay inside one machine?
+# ### Why does tensor parallelism need fast links?
 #
-# [LLaMA-65B](https://arxiv.org/abs/2302.13971) has $h = 8192$, and each of its 80 blocks
-# needs four all-reduces of activations. How long do they take in a ring of eight
-# [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs, for a sequence of 2,048
-# tokens with 2-byte values? Inside a machine, NVLink sends 450 GB/s in each
-# direction. Between machines, a GPU may have 400 Gbit/s, which is 50 GB/s. We compare the
-# messages with the time to compute 6 operations for each weight and token, at 40% of the
-# peak.
+# Let eight [H100](https://www.nvidia.com/en-us/data-center/h100/) GPUs in a ring share
+# each layer of [LLaMA-65B](https://arxiv.org/abs/2302.13971), with $h = 8192$. Each of
+# its 80 blocks needs four all-reduces of activations. How long do they take, for a
+# sequence of 2,048 tokens with 2-byte values? Inside a machine, NVLink sends 450 GB/s in
+# each direction. Between machines, a GPU may have 400 Gbit/s, which is 50 GB/s. The
+# computing takes 6 operations for each weight and token (section 6 shows why), at an
+# assumed 40% of the peak.
 
 # %%
 activation_bytes = 2 * 2048 * 8192
@@ -893,23 +908,26 @@ computing_ms = 1e3 * 6 * 65.2e9 * 2048 / (8 * 0.4 * 989e12)  # 989e12 operations
 print(f"The computation of a sequence takes {computing_ms:.0f} ms")
 
 # %% [markdown]
-# Between machines, the messages would take 376 ms, and the computation only 253 ms. They can
-# hardly hide behind it, because each layer waits for the sum of the previous one. Along `data`,
-# a GPU sends its $2 \cdot 65.2 / 8 = 16.3$ GB of gradients at most twice, in 0.65 s. But it
-# does so only once in a step of many sequences, and during backward, so for them the slower
-# network is good enough ([lab 10](10_more_machines.ipynb)).
+# Even over NVLink, the messages add 42 ms to 253. Between machines they would take 376 ms,
+# longer than the computation, and could hardly hide behind it, because each layer waits for
+# the sum of the previous one. So tensor parallelism stays where links are fast: inside a
+# machine, or in a rack that is wired like one.
+#
+# Gradients along `data` travel only once in a step of many sequences, and during
+# backward. For them, the slower network is good enough ([lab
+# 10](10_more_machines.ipynb)).
 
 # %% [markdown]
 # ## 5. Share the layers: a pipeline
 #
 # What can several machines share, if not each layer? In a
-# [*pipeline*](../docs/glossary.md), the chain of layers is cut into $p$ *stages* (not those
-# of ZeRO), one for each worker. In forward, a stage sends its output to the next stage, and
-# in backward the gradient of this output comes back.
+# [*pipeline*](../docs/glossary.md), the chain of layers is cut into $p$ *stages* (not
+# those of ZeRO), one for each worker. In forward, a stage sends its output to the next
+# stage, and in backward the gradient of this output comes back.
 #
-# If the whole batch passed through at once, only one stage would work at a time. So it is
-# cut into $m$ [*micro-batches*](../docs/glossary.md), which follow each other through the
-# stages. Their gradients are added up before the update.
+# With the whole batch at once, only one stage would work at a time. So the batch is cut
+# into $m$ [*micro-batches*](../docs/glossary.md), which follow each other through the
+# stages, and their gradients are added up.
 
 # %%
 from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedule
@@ -918,13 +936,13 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 # ![Time lines of three stages with four micro-batches. In GPipe's order each stage does four forwards and then four backwards. In the other order, the last stage does them in turn. Both take equally long.](../helpers/lab_11/diagrams/pipeline.svg)
 #
 # Where the figure is blank, a stage is idle. How large is this
-# [*bubble*](../docs/glossary.md)? Let a forward of a micro-batch take 1 unit of time, and a
-# backward 2. In the figure, the last stage works for $4 \cdot 3 = 12$ units, and waits for 6:
-# at the start for two forwards on the stages before it, and at the end for their two
+# [*bubble*](../docs/glossary.md)? Let a forward of a micro-batch take 1 unit of time, and
+# a backward 2. In the figure, the last stage works for $4 \cdot 3 = 12$ units. It waits
+# for 6: first for two forwards on the stages before it, and at the end for their two
 # backwards. So it is idle for a third of the time.
 #
-# In general, every stage works for $3 m$ units and waits for $3 (p - 1)$, so it is idle for
-# the share
+# In general, every stage works for $3 m$ units and waits for $3 (p - 1)$, so it is idle
+# for the share
 #
 # $$ \frac{p - 1}{m + p - 1}. $$
 
@@ -932,12 +950,15 @@ from helpers.lab_11.pipelines import pipeline, pipeline_figures, pipeline_schedu
 # The two orders differ in memory, because a stage keeps the activations of a micro-batch
 # until the end of its backward.
 #
-# - In **GPipe**'s order ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a stage does
-#   all forwards first, so without recomputation it holds all $m$ micro-batches.
+# - In **GPipe**'s order ([Huang et al. 2019](https://arxiv.org/abs/1811.06965)), a stage
+#   does all forwards first, so without recomputation it holds all $m$ micro-batches.
 # - In [**1F1B**](../docs/glossary.md), "one forward, one backward" (see [Narayanan et al.
-#   2021](https://arxiv.org/abs/2104.04473)), a stage does a backward as soon as it
-#   can. Stage $s$, counted from 0, holds at most $p - s$ micro-batches: with that many, it
-#   does a backward before the next forward.
+#   2021](https://arxiv.org/abs/2104.04473)), each stage begins with a few forwards, and
+#   then does a backward and a forward in turn.
+#
+# How many are a few? The last stage needs only one forward before its first backward. The
+# stage before it does one more while it waits for that backward, and so on back to stage
+# 0. So stage $s$ never holds more than $p - s$ micro-batches.
 
 # %% [markdown]
 # ### Exercise 11.5: order
@@ -1044,41 +1065,50 @@ text = f"GPipe's step ends after {ends['GPipe']:.1f} ms, yours after {ends['your
 show_figure(pipeline_figures.time_lines(boxes_by_order), text, session.caption())
 
 # %% [markdown]
-# Your shares may lie a little above the formula, because messages take time, too. With 16
-# micro-batches, both orders take equally long, but yours holds at most 4 of them, and
-# GPipe's all 16.
+# With 16 micro-batches, both orders take equally long, but yours holds at most 4 of them,
+# and GPipe's all 16. (Messages take time, so your shares may lie a little above the
+# formula.)
 #
-# **Question.** More micro-batches make the bubble smaller. What keeps you from using 1,000
-# of them?
+# **Question.** More micro-batches make the bubble smaller. What keeps you from using
+# 1,000 of them?
 
 # %% [markdown]
 # <details><summary>Answer</summary>
 #
-# Each needs at least one sequence, and beyond some size a larger batch no longer saves steps
-# ([lab 03](03_time_to_accuracy.ipynb)). Small micro-batches also use a device badly.
+# Each needs at least one sequence, and beyond some size a larger batch no longer saves
+# steps ([lab 03](03_time_to_accuracy.ipynb)). Small micro-batches also leave much of a
+# device unused.
 #
 # </details>
 
 # %% [markdown]
 # ## 6. Plan a training
 #
-# Real trainings combine all of this.
+# Before a real training begins, people want to know two things: how long will it take,
+# and which combination of methods is best?
 #
-# ### How long does it take?
+# ### How long will it take?
 #
-# In forward, nearly every one of the $P$ weights takes part in one multiplication and one
-# addition for each token. Backward takes twice as many, which makes 6 operations for each
-# weight and token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)). At their peak of
-# $R$ operations per second, $N$ devices would need $6 P D / (N R)$ seconds for $D$ tokens.
+# LLaMA-65B was trained on 1.4 trillion tokens with 2,048 A100 GPUs. In forward, nearly
+# every one of its 65.2 billion weights takes part in one multiplication and one addition
+# for each token. Backward takes twice as many, which makes 6 operations for each weight
+# and token ([Kaplan et al. 2020](https://arxiv.org/abs/2001.08361)).
+#
+# The peak of an A100 is $312 \cdot 10^{12}$ operations per second. If all GPUs always
+# worked at their peak, the training would take
+#
+# $$ \frac{6 \cdot 65.2 \cdot 10^9 \cdot 1.4 \cdot 10^{12}}{2048 \cdot 312 \cdot 10^{12}}
+# \ \text{seconds} = 9.9\ \text{days.} $$
 
 # %% [markdown]
 # But bubbles, messages, recomputation and pauses cost time. The share of the peak that
-# remains is the [MFU](../docs/glossary.md) (model FLOPs utilization), so a training takes
+# remains is the [MFU](../docs/glossary.md) (model FLOPs utilization). So $P$ weights and
+# $D$ tokens, on $N$ devices with a peak of $R$ operations per second, take
 #
 # $$ T = \frac{6\, P D}{N \cdot \text{MFU} \cdot R} \quad\text{seconds.} $$
 #
-# No formula gives the MFU. In four older trainings it lies between 0.213 and 0.462 (table 3
-# of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). Can this range forecast
+# No formula gives the MFU. In four older trainings it lies between 0.213 and 0.462 (table
+# 3 of [Chowdhery et al. 2022](https://arxiv.org/abs/2204.02311)). Can this range forecast
 # later trainings?
 
 # %%
@@ -1086,9 +1116,7 @@ from helpers.lab_11.plans import plan_figures, planner
 from helpers.lab_11.plans import published_trainings as published
 
 # %% [markdown]
-# **Predict:** LLaMA with 65.2 billion parameters was trained on 1.4 trillion tokens with
-# 2,048 A100 GPUs, whose peak is $312 \cdot 10^{12}$ operations per second. How many days did
-# that take?
+# **Predict:** How many days did the training of LLaMA-65B take, according to its paper?
 
 # %%
 my_days_guess = None  # change this to a number of days
@@ -1109,103 +1137,155 @@ text = f"{planner_hits} of {len(forecasts)} forecasts contain the published time
 show_figure(plan_figures.published(forecasts), text, session.caption())
 
 # %% [markdown]
-# Our only miss is LLaMA. Always at peak it would have taken 9.9 days, so its 21 days mean an
-# MFU of 0.47, more than in any of the four older trainings.
+# LLaMA took 21 days instead of 9.9. (Where a paper gives hours of GPUs instead, we divided
+# by their number.) So its MFU was 0.47, a little more than in any of the four older
+# trainings, and that is why it is our only miss.
 #
-# But six hits prove little. The ranges are wide, and this is our second range: the first,
-# taken from three other trainings, missed all seven.
+# But six hits in seven forecasts prove little. The forecasts are wide, and our first range
+# of MFUs, from three other trainings, missed all seven. We chose 0.213 to 0.462 only then,
+# so it still has to be tested on a training whose time we do not know. Trust the formula
+# for a factor of two, not for a date.
 
 # %% [markdown]
 # ### Which combination is best?
 #
-# Let us calculate one plan by hand: Llama 3 70B on 64 H100 GPUs. They form $d = 16$ groups,
-# each of which trains the whole network on its own part of the data. The $t = 4$ GPUs of a
-# group share each layer over NVLink, and ZeRO-3 splits their parts over the groups. There is
-# no pipeline ($p = 1$) and no recomputation.
+# Let Llama 3 70B train on 64 H100 GPUs of 80 GB. Here is one plan:
 #
-# **Does it fit?** Each group works on one sequence of 8,192 tokens at a time:
+# - The GPUs form 16 groups of four. Each group trains the whole network on its own data.
+# - Inside a group, the four GPUs share each layer over NVLink.
+# - Between the groups, ZeRO-3 splits what a GPU holds.
+# - There is no pipeline, and no recomputation.
 #
-# | on each GPU | calculation, in bytes | GB |
-# |---|---|---|
-# | weights, gradients, optimizer | $(2 + 2 + 12) \cdot 70.6 \cdot 10^9 / 64$ | 17.65 |
-# | activations of 80 blocks | $80 \cdot 34 \cdot 8192 \cdot 8192 / 4$ | 45.63 |
-# | outputs of the last layer | $4 \cdot 8192 \cdot (8192 + 128{,}256) / 4$ | 1.12 |
-# | together | | 64.40 |
+# **Does it fit?** A group works on one sequence of 8,192 tokens at a time, so each GPU
+# holds:
 #
-# (Dividing all activations by 4 takes *sequence parallelism*, which also splits the norms and
-# the additions, by tokens: [Korthikanti et al. 2022](https://arxiv.org/abs/2205.05198).)
+# | | GB |
+# |---|---|
+# | 16 bytes for each of 70.6 billion parameters, split over 64 GPUs | 17.65 |
+# | all activations of 80 blocks, split over 4 GPUs | 45.63 |
+# | outputs of the last layer, split over 4 GPUs | 1.12 |
+# | together | 64.40 |
+#
+# It fits, even without recomputation.
 
 # %% [markdown]
-# It fits in 80 GB. But why did section 1 need only 30.5 GB, also with ZeRO-3 on 64 GPUs? The
-# first row is the same there, but recomputation left less than 13 GB of activations. Our plan
-# keeps them all, because there is room, and so saves the time of one more forward.
+# <details><summary>How are the activations counted?</summary>
 #
-# A *planner* counts like this for all $d \cdot p \cdot t = 64$, with and without recomputation,
-# and without ZeRO or with ZeRO-1 to ZeRO-3 (in a pipeline, at most ZeRO-1):
+# The planner uses one count for all transformers: for each token, 2 bytes for each of the
+# $(15 + 1)\,h$ values of section 1, and $2h$ bytes for dropout. (Llama has none, but wider
+# layers: by section 1, its blocks need $33.5\, h$ bytes for each token, instead of $34\,
+# h$.)
+#
+# $$ 80 \cdot 34 \cdot 8192 \cdot 8192 / 4\ \text{bytes} = 45.63\ \text{GB.} $$
+#
+# To split *all* of them, the norms and the additions must be split by tokens
+# ([Korthikanti et al. 2022](https://arxiv.org/abs/2205.05198)).
+#
+# </details>
+
+# %% [markdown]
+# **How long is a step?** We *assume* that a step has $2^{24}$ tokens, so each group works
+# on 128 sequences, one after the other. We also *assume* that a GPU computes at half of its
+# peak, which is $989 \cdot 10^{12}$ operations per second, and that it computes while
+# messages between the groups are on their way:
+#
+# | | s |
+# |---|---|
+# | computing: $6\cdot 70.6\cdot 10^9\cdot 2^{24} / (64\cdot 0.5\cdot 989\cdot 10^{12})$ | 224.6 |
+# | all-reduces in a group, as in section 4 | 18.3 |
+# | ZeRO-3 between the groups: 254.2, of which computing hides 224.6 | 29.6 |
+# | together | 272.5 |
+
+# %% [markdown]
+# <details><summary>How long does ZeRO-3 take?</summary>
+#
+# For each of the 128 sequences, ZeRO-3 collects a GPU's quarter of the weights twice, and
+# then adds up their gradients, because no GPU has room to keep all of them. These are three
+# messages of $2 \cdot 70.6 / 4 = 35.3$ GB, of which a ring of 16 sends $15/16$:
+#
+# $$ \frac{128 \cdot 3 \cdot 35.3 \cdot 15/16\ \text{GB}}{50\ \text{GB/s}} = 254.2\ \text{s.} $$
+#
+# </details>
+
+# %% [markdown]
+# Can another plan beat 272.5 seconds? A *planner* fills both tables for many ways to
+# divide the 64 GPUs between data, tensor and pipeline, with and without recomputation,
+# and with each stage of ZeRO (in a pipeline, at most stage 1). Here is how it fills the
+# first:
 
 # %%
 session.show_source(planner.memory_of)
 
 # %% [markdown]
-# <details><summary>Where does the factor 34 come from?</summary>
-#
-# It is 2 bytes for each of the $15 + 1$ values of section 1, and 2 more for dropout, which
-# Llama does not have.
-#
-# </details>
+# The planner keeps the plans that fit, and sorts them by their seconds. These are good for
+# comparing plans, but not for a date, because half of the peak is a guess. (The planner
+# also prints days. They come from the formula for $T$, with the MFUs 0.213 to 0.462 for a
+# step of 242.9 s, the fastest on a perfect network. A plan whose step takes 1% longer gets
+# 1% more days.)
 
 # %% [markdown]
-# **How long does a step take?** We *assume* $2^{24}$ tokens in a step, so each group works on
-# 128 sequences, one after the other:
-#
-# | part | calculation | s |
-# |---|---|---|
-# | computing, *assumed* to reach half of the peak | $6 \cdot 70.6 \cdot 10^9 \cdot 2^{24} / (64 \cdot 0.5 \cdot 989 \cdot 10^{12})$ | 224.6 |
-# | all-reduces in a group, as in section 4 | $128 \cdot 80 \cdot 4 \cdot (2 \cdot 8192 \cdot 8192) \cdot (2 \cdot 3/4) / (450 \cdot 10^9)$ | 18.3 |
-# | bubble | no pipeline | 0 |
-# | ZeRO-3 between the groups | 254.2 s, of which the computing hides 224.6 s | 29.6 |
-# | together | | 272.5 |
-#
-# In 254.2 s, a GPU sends $3 \cdot 128 \cdot 35.3 \cdot 15/16$ GB at 50 GB/s. For each sequence,
-# ZeRO-3 collects its group's quarter of the weights, 35.3 GB, twice, and then adds up their
-# gradients, because no GPU has room to keep all of them.
-
-# %% [markdown]
-# An MFU already contains bubbles and messages, so to add them to it would count them twice. We
-# use the sums only to compare plans. For the days we fix one point, the *anchor*: the plan that
-# is fastest if messages between machines take no time gets the days from the formula for $T$.
-# A plan whose sum is 10% larger gets 10% more days.
-#
-# **Question.** Is there a better plan for these 64 GPUs, with a pipeline or other groups? And
-# what changes with a slower link?
+# **Predict:** Our plan needs 272.5 seconds. How many does the fastest plan for these 64 GPUs
+# need, if it may also have larger groups, a pipeline or recomputation?
 
 # %%
-my_plan = {
+my_seconds_guess = None  # change this to a number of seconds
+card.predict("plan_seconds", my_seconds_guess)
+
+# %%
+my_plan = {  # later, change these numbers, and run this cell again
     "model": "llama-3-70b",
     "devices": 64,
     "memory_gb": 80,  # of a device
     "link_gbit": 400,  # of a device to other machines, in Gbit/s
     "training_tokens": 15e12,
 }
-
-# %%
-print("\n".join(published.in_words(published.what_if(my_plan))))
+card.lock("plan_seconds")
+rows = published.what_if(my_plan)
+print("\n".join(published.in_words(rows)))
 for slower_gbit in (25, 5):
     slower = published.what_if(my_plan | {"link_gbit": slower_gbit})
     print(f"At {slower_gbit} Gbit/s:", *published.in_words(slower, 1)[1:2])
+if rows and rows[0]["fits"]:
+    card.outcome("plan_seconds", rows[0]["sum_seconds"])
 
 # %% [markdown]
-# Our plan is none of the best four. Without messages between the groups it would be the
-# anchor: its 242.9 s become 357.9 s, in the middle of the MFU range. In the same proportion,
-# our 272.5 s become 402 s. The three best plans have a pipeline and no ZeRO-3, so their GPUs
-# need not collect any weights.
+# The best plan needs only 244.8 s for a step, and ours is number 11 of the 33 that fit. The
+# best has a pipeline of four stages. Four GPUs share each layer of a stage, and ZeRO-1
+# splits the optimizer between four copies of all this.
 #
-# With a slower link, the longest pipeline wins: it takes 360.5 s at each speed, because its few
-# messages still hide behind the computing. But our 254.2 s of messages become
-# $16 \cdot 254.2 = 4{,}067$ s at 25 Gbit/s, far more than computing can hide.
+# Why is it faster? Computing (224.6 s) and all-reduces (18.3 s) take as long as in our
+# plan. But our groups send weights or gradients for each sequence, and wait 29.6 s for
+# them. In the best plan, the copies add up their gradients only once in a step, in 0.3 s,
+# while the last micro-batch is computed. What remains is the bubble, $3/512$ of 242.9 s or
+# 1.4 s, and 0.5 s in which the first stage waits for messages of the others.
 #
-# All plans take years, because 15 trillion tokens are meant for thousands of GPUs. The best
-# three differ by less than 1%, while the MFU is uncertain by a factor of two. So before you
+# Would you choose the best plan? It fills 97% of the memory, and section 1 taught us to
+# leave some room. The second plan needs only 68.8 GB, and its step takes 1.0 s longer.
+
+# %% [markdown]
+# <details><summary>What would change the order of these plans?</summary>
+#
+# The planner adds up gradients in 16 bits. Many trainings do this in float32. Then the best
+# plan needs 86.4 GB and does not fit, but the second (73.2 GB) and ours (66.6 GB) do.
+#
+# It also gives each GPU one link, over which its messages pass at full speed. In our plan,
+# two groups share a machine, so a ring between groups could use two links at once. Then
+# computing would hide its messages, and our plan would be the fastest, with 242.9 s.
+#
+# </details>
+
+# %% [markdown]
+# On a slower link, our plan fails: at 25 Gbit/s, 16 times slower, it would need $16 \cdot
+# 254.2 = 4{,}067$ s for its messages alone. A pipeline sends far less, but each micro-batch
+# crosses every boundary between stages twice, and at 5 Gbit/s the first stage of the best
+# plan waits 41.5 s in a step for that. Groups of eight need only two stages. Each GPU then
+# sends half as much, over one boundary instead of three, but its first stage waits twice as
+# often, because it holds two micro-batches instead of four. So the wait falls to a third,
+# 13.8 s. This saves 27.7 s, and the shorter bubble 0.9 s, but the all-reduces take 24.4 s
+# more: 302.5 s instead of 306.7.
+#
+# All plans take years, because 15 trillion tokens are meant for thousands of GPUs. And the
+# best three differ by 1%, while the MFU is uncertain by a factor of two. So before you
 # argue about plans, measure the MFU on a few GPUs.
 
 # %% [markdown]
@@ -1222,7 +1302,7 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Look at the time lines of the pipeline. Why does the idle share fall with more
+# Look at the figure with the idle shares of the pipeline. Why does the share fall with more
 # micro-batches, and what do they cost? Write two or three sentences in the cell below, with
 # numbers from your run. No check reads them, but your instructor may.
 
@@ -1232,11 +1312,13 @@ session.finish()
 # %% [markdown]
 # ## What you learned
 #
-# People count first, and then save memory on each kind of value, at a price:
+# People train a network that does not fit by counting its bytes, and then buying memory
+# with something else:
 #
-# - Recomputation adds at most one more forward pass to each step.
-# - A sharded optimizer sends no extra bytes, and sharded weights send 1.5 times as many.
-# - Tensor parallelism needs a fast link, and a pipeline needs many micro-batches.
+# - Recomputation costs time: at most one more forward pass in each step.
+# - A sharded optimizer costs no extra bytes on the wire. Sharded weights cost half as many again, and that for each micro-batch.
+# - Tensor parallelism costs messages in every layer, so it needs a fast link.
+# - A pipeline costs idle time, so it needs many micro-batches, and a link that is not too slow.
 
 # %% [markdown]
 # ## Going further
@@ -1268,4 +1350,4 @@ pipeline_explorer.explore(order, session.caption())
 # [`tf.recompute_grad`](https://www.tensorflow.org/api_docs/python/tf/recompute_grad)
 # recomputes a block ([our measurement](../docs/measurements.md#recomputation-in-tensorflow)).
 #
-# To read on: Korthikanti et al., cited in section 6.
+# To read on: Korthikanti et al. ([2022](https://arxiv.org/abs/2205.05198)).

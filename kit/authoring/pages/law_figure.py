@@ -138,10 +138,10 @@ def _in_words(points, device, known, unseen, law, race):
         f"*Left:* a law with two numbers, fitted to batches of {seen} images, forecast the "
         f"speed of larger ones, up to {unseen[-1]:,}. "
         f"{_off([law(size) / points[size] - 1 for size in unseen])}\n"
-        f"*Right:* two laws, fitted to this race to accuracy {race.target:g}, forecast the "
-        f"best batch size, {race.best:,} images, and its time, {forecast:.1f} s. It took "
-        f"{taken:.1f} s, the median of {len(race.best_seconds)} runs. "
-        f"{_compared(race)}(Both on {device}.)"
+        f"*Right:* two laws, fitted to these runs, forecast that {race.best:,} images "
+        f"would be the best batch size, and would need {forecast:.1f} s. "
+        f"{_compared(race)}The time itself, {taken:.1f} s, was "
+        f"{_more(taken / forecast)} forecast. (Both halves: {device}.)"
     )
     return alternative, says
 
@@ -169,24 +169,44 @@ def _answer(race):
     verdict = "Not here"
     if any(in_proportion):
         verdict = "Yes, here" if all(in_proportion) else "Only sometimes"
-    proportion = ""
+    rule = ""
     if len(times := {b / a for a, b in pairs}) == 1:
         [larger] = times
-        proportion = (
-            f"In proportion, a batch {larger:g} times as large would take {1 / larger:.0%} "
-            "of the time to the target. "
+        rule = (
+            f"If they did, batches {larger:g} times as large would need {1 / larger:.2f} "
+            "of the time. "
         )
     changes = [
-        f"from {a:,} to {b:,} it {'fell' if factor <= 1 else 'rose'} to {factor:.0%}"
+        f"{_change(factor)} from {a:,} to {b:,}"
         for factor, (a, b) in zip(factors, pairs, strict=True)
     ]
-    changes[0] = changes[0].replace(" it ", " images, the time ")
+    changes[0] += " images"
     *most, last = changes
     listed = f"{', '.join(most)}, and {last}" if most else last
     return (
         "Would batches twice as large train your network in half the time? "
-        f"**{verdict}.** {proportion}In our race, {listed}."
+        f"**{verdict}.** {rule}In lab 03, the time to an accuracy of {race.target:g} "
+        f"{listed}."
     )
+
+
+def _change(factor):
+    """What a time did, as in "fell to 0.53 of its value"."""
+    if 0.9 < factor < 1.1:
+        return f"hardly changed ({factor:.2f})"
+    verb, of = ("fell", "of") if factor < 1 else ("rose", "times")
+    return f"{verb} to {factor:.2f} {of} its value"
+
+
+def _count(things):
+    """Their number, in words where it is small."""
+    words = "no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"
+    return words[len(things)] if len(things) < len(words) else str(len(things))
+
+
+def _more(ratio):
+    """How a time compares with its forecast, as in "31% more than"."""
+    return f"{abs(ratio - 1):.0%} {'more' if ratio >= 1 else 'less'} than"
 
 
 def _compared(race):
@@ -194,18 +214,16 @@ def _compared(race):
     runs, control_runs = race.best_seconds, race.control_seconds
     if race.control == race.best:
         return "This size had also won the race. "
-    took = (
-        f"The winner of the race, {race.control:,} images, ran again in turn with it, and "
-        f"took {median(control_runs):.1f} s"
+    asked = (
+        f"Was it? We trained {_count(runs)} times with it, in turn with new runs of "
+        f"{race.control:,} images, the fastest of the sizes above (not drawn). The medians "
+        f"were {median(runs):.1f} s and {median(control_runs):.1f} s"
     )
     if max(runs) < min(control_runs):
-        return f"{took}, so it was slower, in every run. "
+        return f"{asked}: the forecast size was faster in every run. "
     if min(runs) > max(control_runs):
-        return f"{took}, so it remains the fastest size. "
-    return (
-        f"{took}. But the runs of the two sizes overlap, so the forecast found a good "
-        "size, and perhaps not the best. "
-    )
+        return f"{asked}: the forecast size was slower in every run. "
+    return f"{asked}, but the runs overlap: a tie. "
 
 
 def _stored_card(number):
@@ -326,7 +344,7 @@ def _draw_race(axes, colours, race):
     best, runs = race.best, race.best_seconds
     label = f"batch size {best:,}, run afterwards"
     axes.plot([best] * len(runs), runs, "D", color=violet, alpha=0.6, label=label)
-    label = "their forecast of the best"
+    label = "the laws' forecast of the best"
     axes.plot(best, race.by_laws(best), "*", markersize=17, color=green, label=label)
     axes.set_ylim(0, None)
     axes.set_ylabel(f"time to accuracy {race.target:g} [s]")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from rich.console import Console
 
-from helpers.files import REPOSITORY
+from helpers.files import REPOSITORY, WORK
 from helpers.plain_json import write_json
 from helpers.speed_record import rule
 from helpers.speed_record.header import Header, header
@@ -101,7 +101,9 @@ def _start_page(path):
     before = os.environ.get("LABS_RUNS_DIR")
     os.environ["LABS_RUNS_DIR"] = str(runs)
     try:
-        html = look.render(jupyter_server.PAGE, page=start_page.page("lab/tree/work/"))
+        html = look.render(
+            jupyter_server.PAGE, page=start_page.page(f"lab/tree/{WORK.name}/")
+        )
     finally:
         del os.environ["LABS_RUNS_DIR"]
         if before is not None:

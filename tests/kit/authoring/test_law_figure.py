@@ -82,15 +82,17 @@ def test_a_run_that_missed_its_target_is_not_published(monkeypatch):
 @pytest.mark.parametrize(
     ("seconds", "said"),
     [
-        ({16: [8.0], 64: [4.0], 256: [5.0]}, "**Not here.** In proportion, a batch 4 times "
-         "as large would take 25% of the time to the target. In our race, from 16 to 64 "
-         "images, the time fell to 50%, and from 64 to 256 it rose to 125%."),
-        ({16: [8.0], 32: [6.0], 128: [5.0]}, "**Not here.** In our race, from 16 to 32 "
-         "images, the time fell to 75%, and from 32 to 128 it fell to 83%."),
+        ({16: [8.0], 64: [4.0], 256: [5.0]}, "**Not here.** If they did, batches 4 times "
+         "as large would need 0.25 of the time. In lab 03, the time to an accuracy of 0.8 "
+         "fell to 0.50 of its value from 16 to 64 images, and rose to 1.25 times its value "
+         "from 64 to 256."),
+        ({16: [8.0], 32: [6.0], 128: [5.9]}, "**Not here.** In lab 03, the time to an "
+         "accuracy of 0.8 fell to 0.75 of its value from 16 to 32 images, and hardly "
+         "changed (0.98) from 32 to 128."),
         ({16: [8.0], 64: [2.0], 256: [1.0]}, "**Only sometimes.**"),
-        ({16: [8.0], 32: [4.0], 64: [math.inf]}, "**Yes, here.** In proportion, a batch 2 "
-         "times as large would take 50% of the time to the target. In our race, from 16 to "
-         "32 images, the time fell to 50%."),
+        ({16: [8.0], 32: [4.0], 64: [math.inf]}, "**Yes, here.** If they did, batches 2 "
+         "times as large would need 0.50 of the time. In lab 03, the time to an accuracy "
+         "of 0.8 fell to 0.50 of its value from 16 to 32 images."),
     ],
 )  # fmt: skip
 def test_the_opening_question_is_answered_by_the_race(seconds, said):
@@ -99,17 +101,25 @@ def test_the_opening_question_is_answered_by_the_race(seconds, said):
 
 
 @pytest.mark.parametrize(
+    ("ratio", "said"), [(1.31, "31% more than"), (0.9, "10% less than")]
+)
+def test_a_time_is_compared_with_its_forecast(ratio, said):
+    assert law_figure._more(ratio) == said
+
+
+@pytest.mark.parametrize(
     ("runs", "of_control", "said"),
     [
-        ([1.0, 1.2, 1.4], [1.5, 1.6], "so it was slower"),
-        ([1.0, 1.2, 1.4], [0.8, 0.9], "remains the fastest"),
-        ([1.0, 1.2, 1.6], [1.5, 1.7], "runs of the two sizes overlap"),
-        ([1.6, 1.7], [1.5, 1.6], "runs of the two sizes overlap"),
+        ([1.0, 1.2, 1.4], [1.5, 1.6], "was faster in every run"),
+        ([1.0, 1.2, 1.4], [0.8, 0.9], "was slower in every run"),
+        ([1.0, 1.2, 1.6], [1.5, 1.7], "but the runs overlap: a tie."),
+        ([1.6, 1.7], [1.5, 1.6], "but the runs overlap: a tie."),
     ],
 )
 def test_a_difference_within_the_scatter_is_not_called_a_gain(runs, of_control, said):
     race = law_figure._stored_race()
     race = race._replace(best_seconds=runs, control_seconds=of_control)
+    assert "(not drawn)" in law_figure._compared(race)
     assert said in law_figure._compared(race)
     assert "also won" in law_figure._compared(race._replace(control=race.best))
 
