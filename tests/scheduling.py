@@ -11,7 +11,8 @@ class Scheduling(LoadGroupScheduling):
     """Gives out again only what a dead worker has left to do.
 
     pytest-xdist 3.8 also gives out its groups that are done. Nothing of them is reported,
-    so the workers wait for more, and the run never ends.
+    so the workers wait for more, and the run never ends. And if two workers die at about
+    the same time, a new one gets tests before it has read any: a KeyError (its issue 1362).
     """
 
     def __init__(self, config, log=None):
@@ -32,6 +33,10 @@ class Scheduling(LoadGroupScheduling):
         for other in self.assigned_work:
             self._reschedule(other)
         return crashed
+
+    def _reschedule(self, node):
+        if node in self.registered_collections:  # a new worker comes here when it is ready
+            super()._reschedule(node)
 
 
 class Crashes:

@@ -8,12 +8,19 @@ import pytest
 
 from helpers.files import REPOSITORY
 
+# The first new worker reads its tests so slowly that the other old worker has died, too,
+# and the second new one is ready first.
 CONFTEST = """
+import os, time
 from tests.scheduling import Crashes
 
 def pytest_configure(config):
     if not hasattr(config, "workerinput"):
         config.pluginmanager.register(Crashes())
+
+def pytest_collection():
+    if os.environ.get("PYTEST_XDIST_WORKER") == "gw2":
+        time.sleep(4)
 """
 TESTS = """
 import os, pathlib, time

@@ -379,6 +379,10 @@ def _undecided(results, out):
             f"{len(is_open)} of {of} grades {'is' if len(is_open) == 1 else 'are'} open: "
             f"{_in_short(is_open)} ({out / 'overview.html'} says why)"
         ]
+    texts = [text for result in results for text in result["texts"]]
+    if unread := sum(bool(text["text"]) and text["points"] is None for text in texts):
+        are = "answer in words is" if unread == 1 else "answers in words are"
+        lines += [f"{unread} {are} unread: `labs mark --out {out}` shows them"]
     if no_date:
         lines += [
             f"{len(no_date)} of {of} came without a date, so lateness costs nothing there: "

@@ -134,7 +134,7 @@ def page(data: dict[str, Any]) -> str:
     str
     """
     pictures = {
-        name: _picture(draw(data[key]))
+        name: _picture(draw, data[key])
         for name, key, draw in (
             ("throughput", "throughput", figures.throughput),
             ("calibration", "calibration", figures.calibration),
@@ -148,7 +148,7 @@ def page(data: dict[str, Any]) -> str:
         pictures=pictures,
         laws=[_law_row(machine) for machine in data["throughput"]],
         target=target,
-        times_picture=_picture(figures.time_to_accuracy(target)) if target else None,
+        times_picture=_picture(figures.time_to_accuracy, target) if target else None,
         times=[_times_row(size) for size in target["sizes"]] if target else [],
         questions=[_question_row(q) for q in figures.worst_questions(data["calibration"])],
         choices=[q for q in data["calibration"] if q["of"]],
@@ -161,9 +161,13 @@ def page(data: dict[str, Any]) -> str:
     )
 
 
-def _picture(drawn):
-    figure, text = drawn
-    return figures.data_url(figure), text
+def _picture(draw, shown):
+    """The picture for light and for dark pages, and what it shows."""
+    urls = []
+    for theme in ("light", "dark"):
+        figure, text = draw(shown, theme)
+        urls.append(figures.data_url(figure, theme))
+    return *urls, text
 
 
 def _by_reason(left_out):
@@ -230,7 +234,7 @@ def _overall(questions):
 
 def _ring(one):
     day = time.strftime("%Y-%m-%d", time.gmtime(one["started_unix_seconds"]))
-    return one | {"day": day, "picture": _picture(figures.ring(one))}
+    return one | {"day": day, "picture": _picture(figures.ring, one)}
 
 
 def _range(values):

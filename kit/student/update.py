@@ -115,10 +115,14 @@ def _reset(lab, name):
         raise LabError(_unreadable(lab, path))
     if not content:
         raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
-    copy = _replace(path, nbformat.writes(content) + "\n")
-    _trust_as(_read(copy), content)
+    copy = None
+    if "." not in name or content.cells != mine.cells:
+        copy = _replace(path, nbformat.writes(content) + "\n")
+        _trust_as(_read(copy), content)
     numbers = numbers_of(lab.number)
     reset_exercises.note(lab.name, [n for n in numbers if n == name or "." not in name])
+    if not copy:
+        return f"{name} is as it was handed out, in {display_path(path)}: nothing to do."
     return (
         f"{name} is as it was handed out, in {display_path(path)}; what you had is in "
         f"{display_path(copy)}. {IF_OPEN}"

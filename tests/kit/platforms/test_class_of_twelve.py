@@ -269,6 +269,8 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     for result in document["results"]:
         if result["person"]["id"] == "901":
             result |= {"total": 3, "of": 6, "needs": [NO_DATE]}
+            unread = {"number": "1.figure", "text": "It rises.", "points": None}
+            result["texts"] = [unread, unread | {"text": ""}, unread | {"points": 1}]
     (out / "grades.json").write_text(json.dumps(document))
     path, pages, missing, absent, undecided = exchange.hand_back(out, table)
     rows = read(path)
@@ -286,6 +288,7 @@ def test_canvas_gets_its_columns_and_its_files_back(tmp_path):
     assert undecided == [
         "2 of 3 grades are open: =Absent, Joe_903, latedan_902 "
         f"({out / 'overview.html'} says why)",
+        f"1 answer in words is unread: `labs mark --out {out}` shows them",
         "1 of 3 came without a date, so lateness costs nothing there: lovelaceada_901 "
         f"(write it into {out / 'roster.csv'}, and grade again)",
     ]

@@ -1,5 +1,6 @@
 """`labs pool`: what is used, what is left out and why, and what the page says."""
 
+import io
 import json
 import math
 import os
@@ -7,8 +8,10 @@ import random
 import shutil
 
 import nbformat
+import numpy as np
 import pytest
 from nbclient import NotebookClient
+from PIL import Image
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
@@ -431,3 +434,20 @@ def test_no_figure_reads_a_name_as_a_formula(tmp_path):
     one["environment"]["device"]["name"] = "$x_{ M3 $"
     hand_in(tmp_path / "class", "ada", one)
     assert "$x_{ M3 $" in page_of(tmp_path / "class")
+
+
+def test_a_figure_for_dark_pages_is_drawn_on_dark_paper():
+    target = {
+        "target": 0.8,
+        "sizes": [
+            {"batch_size": 16, "students": [
+                {"machine": "a", "median": 3.0, "fastest": 2.0, "slowest": 4.0},
+            ]},
+        ],
+    }  # fmt: skip
+    for theme, is_dark in (("light", False), ("dark", True)):
+        figure, _ = figures.time_to_accuracy(target, theme)
+        drawn = Image.open(io.BytesIO(figures.png(figure, theme)))
+        picture = np.asarray(drawn.convert("L"))
+        assert (np.median(picture) < 64) == is_dark
+        assert (picture.max() if is_dark else 255 - picture.min()) > 190, "ink"

@@ -302,7 +302,7 @@ def test_of_several_copies_the_one_that_ran_last_is_changed_or_none(course, monk
     [line] = update.update(all_labs())
     assert line.startswith(f"work/{mine.name} has the new version")
     said = CliRunner().invoke(app, ["reset", "2.1"])
-    assert f"in work/{mine.name};" in " ".join(said.output.split())
+    assert f"in work/{mine.name}: nothing to do." in " ".join(said.output.split())
     assert backup.read_bytes() == before[backup]
 
     monkeypatch.setenv("JPY_SESSION_NAME", str(backup))
@@ -424,7 +424,7 @@ def test_a_lab_that_is_stored_under_the_name_of_another_is_left_alone(course):
     shutil.copy(course / "work" / "00_devices.ipynb", path)
     before = path.read_bytes()
     working_copy.make()
-    assert "in work/02_throughput-2.ipynb;" in update.reset("2.1")
+    assert "in work/02_throughput-2.ipynb:" in update.reset("2.1")
     assert path.read_bytes() == before
 
 
@@ -515,6 +515,10 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
         mine = by_id(read(path))
         said = update.reset(number)
         after = by_id(read(path))
+        if after == mine:  # nothing was changed
+            assert path.read_bytes() == before
+            assert said.endswith("nothing to do.")
+            continue
         assert {name: after.pop(name) for name in names} == {n: given[n] for n in names}
         assert after == {name: cell for name, cell in mine.items() if name not in names}
         [copy] = re.findall(r"work/backups/\S+\.ipynb", said)
@@ -660,7 +664,11 @@ def test_the_commands_say_what_they_did_in_a_line(course):
 
     assert said("update") == ["Your own notebooks are in work/."]
     assert said("update") == ["Nothing to do: your notebooks are up to date."]
+    before = contents(course / "work")
     [line] = said("reset", "2.1")
+    assert line.endswith("handed out, in work/02_throughput.ipynb: nothing to do.")
+    assert contents(course / "work") == before
+    [line] = said("reset", "02")
     assert line.endswith("choose Revert.")
     newer(find_lab("02"), random.Random(8))
     [line] = said("update", "02")
