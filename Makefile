@@ -12,8 +12,10 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?= all
 
-.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements help
 
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-16s %s\n", $$1, $$2}'
 run: setup ## execute every solved lab and write reports/index.html
 	$(LABS) run
 test: setup-tests ## the test suite

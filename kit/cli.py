@@ -172,9 +172,10 @@ def run(
 
     try:
         went_well = run_labs(labs, parameters, not student, as_json)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stopped:
         typer.echo(
-            "labs: interrupted; the same command resumes a sweep that a lab had begun.",
+            f"labs: interrupted. `labs run {stopped}` runs what is left, and resumes a "
+            "sweep that a lab had begun.",
             err=True,
         )
         raise typer.Exit(130) from None
@@ -706,6 +707,10 @@ def plan(
     """
     from helpers import plain_json
 
+    if model is not None:
+        from kit.headless import model_plan
+
+        model_plan.training_named(model)
     asked_for = {"--devices": devices, "--link": link if model is None else model}
     if missing := [name for name, value in asked_for.items() if value is None]:
         raise LabError(
@@ -716,8 +721,6 @@ def plan(
     if model is not None:
         if parameters is not None:
             raise LabError("--parameters is not for --model, which has its own.")
-        from kit.headless import model_plan
-
         asked = model_plan.plan_for(
             model, devices, link, device, memory, tokens, machine_devices, price
         )
@@ -847,12 +850,11 @@ def _parameter_as_option(arguments):
     if arguments[:1] not in (["run"], ["launch"]):
         return ""
     known = {name for lab in all_labs() for name in declared(lab)[0]}
-    given = (
-        one[2:].partition("=")[0].replace("-", "_")
-        for one in arguments
-        if one.startswith("--")
-    )
-    return next((name for name in given if name in known), "")
+    command = typer.main.get_command(app).commands[arguments[0]]
+    own = {option for one in command.params for option in one.opts}
+    given = (one.partition("=")[0] for one in arguments if one.startswith("--"))
+    names = (one[2:].replace("-", "_") for one in given if one not in own)
+    return next((name for name in names if name in known), "")
 
 
 def _chosen(names):

@@ -22,10 +22,11 @@
 # uses one for every *core*, and the slow device only one.
 
 # %% [markdown]
-# Where the text says *Predict*, replace `None` in the next cell by your guess. You may leave
-# it out, but you cannot change it after the measurement. Every exercise marked **TODO** has
-# a check below it. Until your answer passes, the lab uses the reference solution. If you
-# are stuck, call `hint("0.1")` in a new cell. Each further call tells you more.
+# Where the text says *Predict*, run the next cell, type your guess into the form below it and
+# press *Lock*. Or replace `None` in the cell. You may leave it out, but you cannot change it
+# after the measurement. Every exercise marked **TODO** has a check below it. Until your
+# answer passes, the lab uses the reference solution. If you are stuck, press *Hint* below
+# the check, or call `hint("0.1")` in a new cell. Each further hint tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto picks what suits this machine

@@ -191,8 +191,8 @@ summary = "\n".join(f"{name}: {outcome(path, full_loss)}" for name, path in path
 show_figure(figure, summary, session.caption())
 
 # %% [markdown]
-# The contours are lines of equal loss, as on a map, and the darkest area is the lowest.
-# Each path leads from the square to the cross, with a dot for every step. If it jumps far
+# The contours are lines of equal loss, as on a map, and the lowest area is inside the
+# innermost one. Each path leads from the square to the cross, with a dot for every step. If it jumps far
 # out of the picture, it is drawn only up to that point.
 
 # %% [markdown]

@@ -86,7 +86,8 @@ from helpers.workers.processes import run_ring
 # image classifier, each with 64 images in a step. Then 1,024 devices train it to the same
 # accuracy, again with 64 images each. So a step has 512 images or 65,536: remember where the
 # curve of [lab 03](03_time_to_accuracy.ipynb) bends. (The lab uses the speed that you
-# measured in [lab 02](02_throughput.ipynb), or else that of a small network.)
+# measured in [lab 02](02_throughput.ipynb), or else that of a small network, whose whole
+# training takes eight devices only seconds.)
 #
 # **Predict:** How many times as fast is the training with 1,024 devices as with 8? The price
 # follows: if it is 10 times as fast, it costs 128 / 10 = 12.8 times as much.

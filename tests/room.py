@@ -22,8 +22,9 @@ def why_no_namespaces():
         return "only root makes network namespaces"
     if not shutil.which("ip") or not shutil.which("tc"):
         return "there is no ip or tc: Debian's package iproute2 has both"
-    made = subprocess.run(["ip", "netns", "add", "labs-try"], capture_output=True)
-    subprocess.run(["ip", "netns", "del", "labs-try"], capture_output=True)
+    name = f"labs-try-{os.getpid()}"  # its own: another run may be trying as well
+    made = subprocess.run(["ip", "netns", "add", name], capture_output=True)
+    subprocess.run(["ip", "netns", "del", name], capture_output=True)
     return made.stderr.decode().strip() if made.returncode else ""
 
 

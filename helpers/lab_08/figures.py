@@ -151,9 +151,10 @@ def loss_scale(scales: Sequence[float]) -> plt.Figure:
     Parameters
     ----------
     scales : list of float
+        The first is the scale at the start, before any step.
     """
     figure, axes = plt.subplots(figsize=(7.5, 3))
-    steps = np.arange(1, len(scales) + 1)
+    steps = np.arange(len(scales))
     axes.step(steps, scales, where="post", color=BLUE, label="scale")
     skipped = [i for i in range(1, len(scales)) if scales[i] < scales[i - 1]]
     axes.plot(
@@ -161,7 +162,7 @@ def loss_scale(scales: Sequence[float]) -> plt.Figure:
         "X", color=VIOLET, label="a step that was skipped",
     )  # fmt: skip
     axes.set_yscale("log", base=2)
-    axes.set(xlabel="step", ylabel="loss scale")
+    axes.set(xlabel="steps so far", ylabel="loss scale")
     axes.legend(fontsize=8)
     return figure
 

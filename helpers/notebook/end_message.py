@@ -87,7 +87,7 @@ def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -
     if done.done:
         lab = int(done.exercises[0].partition(".")[0])
         whole = f"You have done all of lab {lab:02}! "
-        box = messages.box("end", whole, title, list(lines), way_on)
+        box = messages.box("end", whole, title, [[way_on], *lines])
         return box.replace("\n", f"\n{celebration.garland()}\n", 1)
     kind = "unfinished" if done.open_exercises else "end"
     return messages.box(kind, title, "", list(lines), way_on)

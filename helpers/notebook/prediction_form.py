@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 12
 EXAMPLES = {
-    "ratio": "such as 0.5", "fraction": "from 0 to 1", "amount": "0 or more",
+    "ratio": "a number above 0", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
@@ -25,7 +25,7 @@ OPEN = f"No prediction yet: {HOW}"
 OPEN_AGAIN = f"You may predict again for this run: {HOW}"
 FORM, REFUSED = "labs-prediction", "labs-refused"  # for callbacks/live/accessible.js
 NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
-AGAIN = "Run this cell again if a figure below is to show it."
+AGAIN = "If a figure below shows predictions, run this cell once more before it."
 KEPT = "Kept, but not scored."
 
 

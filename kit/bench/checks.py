@@ -8,6 +8,7 @@ import inspect
 import multiprocessing
 import os
 import random
+import signal
 import time
 
 from rich.console import Console
@@ -81,6 +82,7 @@ def _judge(job):
 
 
 def _count():
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: it ends with its parent
     parent = os.getppid()
     while os.getppid() == parent:  # who is killed ends no other process
         sum(range(100_000))

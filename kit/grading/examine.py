@@ -3,6 +3,7 @@
 import hashlib
 import hmac
 import random
+import re
 from collections.abc import Sequence
 
 from helpers.checks import judge_replies
@@ -15,6 +16,8 @@ from kit.grading.box.several import several_boxes
 from kit.grading.contracts import Job, Judged
 
 QUESTIONS = 3
+SYNTAX = "syntax"  # a mistake besides those of `helpers.exercise`
+UNREAD_CELL = re.compile(r"the cell raised (Syntax|Indentation|Tab)Error ")
 
 
 def examine(
@@ -68,6 +71,9 @@ def examine(
     mistake = verdict.mistake
     if mistake == "raised" and "raised NameError" in verdict.reason:
         mistake = "names"
+    if UNREAD_CELL.match(verdict.reason):  # it never ran, so it did nothing wrong
+        judged |= {"question": None, "observation": None}
+        mistake, verdict = SYNTAX, verdict._replace(requirement="")
     return judged | {
         "reason": plain_text(verdict.reason, 500),
         "mistake": mistake,

@@ -108,6 +108,10 @@ def grade(
         )
     if scheduler:
         workers.tls(scheduler)
+    if all((folder / name).is_dir() for name in ("notebooks", "helpers", "kit")):
+        raise LabError(
+            f"{folder} is a copy of the course: give the folder that has the submissions."
+        )
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
     class_files, left_out = feedback.read_files(out), read_left_out(out)

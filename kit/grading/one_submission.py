@@ -11,7 +11,12 @@ from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
 from kit.grading.box.whole_notebook import run_notebook
 from kit.grading.contracts import Job, Judged, Result, Task
-from kit.grading.examine import examine, nothing_asked, plain_text
+from kit.grading.examine import SYNTAX, examine, nothing_asked, plain_text
+
+SYNTAX_REACTION = (
+    "Python could not read your cell, so none of it ran. What is missing in that line, or "
+    "at the end of the line before it? Run the cell in JupyterLab before you hand it in."
+)
 
 
 def grade_one(task: Task) -> Generator[tuple, list, Result]:
@@ -44,8 +49,7 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
             "points": points if verdict["passed"] else 0,
             "of": points,
             "code": plain_text(source or "", len(source or "")),
-            "reaction": mistake
-            and find_exercise(number).reaction(mistake, verdict["reason"]),
+            "reaction": mistake and _reaction(number, mistake, verdict["reason"]),
         }
     return {
         "student": task["student"],
@@ -60,6 +64,12 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
         "key": task["key"],
         "seconds": 0.0,
     }
+
+
+def _reaction(number, mistake, reason):
+    if mistake == SYNTAX:
+        return SYNTAX_REACTION
+    return find_exercise(number).reaction(mistake, reason)
 
 
 def starved(result: Result) -> list[str]:

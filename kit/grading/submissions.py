@@ -501,7 +501,8 @@ def _all_cells(content):
                 f"{problem}, open it once, and hand it in again"
             ) from error
         raise UnreadableError(
-            "not valid JSON: open it in JupyterLab and save it"
+            "not valid JSON, so it is damaged or cut off: hand in a copy that "
+            "JupyterLab opens"
         ) from error
     if not isinstance(notebook, dict) or "nbformat" not in notebook:
         raise UnreadableError("not a notebook: hand in the .ipynb file of JupyterLab")

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from helpers.errors import LabError
 from helpers.lab_11.plans import planner
-from helpers.lab_11.plans.published_trainings import MFUS, RANGE_SOURCE, trainings
+from helpers.lab_11.plans.published_trainings import MFUS, RANGE_SOURCE, Training, trainings
 from kit.headless.plan import gbit
 
 BYTES = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*(G|T)(i?)B", re.IGNORECASE)
@@ -52,10 +52,7 @@ def plan_for(
     LabError
         If the name, a unit or a device is unknown, or if no plan fits.
     """
-    known = trainings()
-    if name not in known:
-        raise LabError(f"--model must be one of {', '.join(known)}, but is {name!r}.")
-    training = known[name]
+    known, training = trainings(), training_named(name)
     kinds = {one.device: one.cluster for one in known.values()}
     kind = device or training.device
     if kind not in kinds:
@@ -83,6 +80,14 @@ def plan_for(
         "dollars": [price * one for one in hours],
         "plans": [row | {"plan": vars(row["plan"])} for row in rows],
     }
+
+
+def training_named(name: str) -> Training:
+    """A published training; `LabError` with all names if there is none of this name."""
+    known = trainings()
+    if name not in known:
+        raise LabError(f"--model must be one of {', '.join(known)}, but is {name!r}.")
+    return known[name]
 
 
 def refuse_none(
@@ -147,7 +152,9 @@ def lines(planned: dict) -> list[str]:
         *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
         *_others("do not fit", too_large, lambda row: row["reason"]),
         f"Assumed: with a perfect network, the fastest plan has an MFU of "
-        f"{assumed_low:.2f} to {assumed_high:.2f}, as in {titles}; --json has its address.",
+        f"{assumed_low:.2f} to {assumed_high:.2f}, as in {titles}; --json has its address. "
+        "That plan may differ with other devices or memory, and with it all times, so "
+        "compare plans within this list.",
         f"Assumed: {settings['machine_devices']} devices in a machine at "
         f"{settings['inside_bytes_per_second'] * 8e-9:,.0f} Gbit/s, "
         f"{'with' if model['flash_attention'] else 'without'} FlashAttention.",

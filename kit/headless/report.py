@@ -67,6 +67,12 @@ def write_report(results: list[dict], reports: Path, name: str) -> Path:
     return index
 
 
+def shown(page: Path) -> Path:
+    """A page's path for people: short inside this folder, else whole."""
+    page = page.absolute()
+    return page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
+
+
 def _section(result, folder):
     """The report's part about one lab, whose own page is written."""
     lab, card = result["lab"], result["card"] or {}

@@ -16,7 +16,7 @@ from helpers.run_card.documents import cards_of
 from helpers.run_card.units import in_units
 from kit.headless.execute import execute, timed
 from kit.headless.given_parameters import check_folder
-from kit.headless.report import HEADINGS, summary, write_report
+from kit.headless.report import HEADINGS, shown, summary, write_report
 from kit.labs import Lab
 
 REPORTS = reports_folder()
@@ -45,6 +45,11 @@ def run(
     -------
     bool
         Whether every lab ran to its end.
+
+    Raises
+    ------
+    KeyboardInterrupt
+        After the report of the labs that had ended is written; with the labs that are left.
     """
     console = Console(stderr=as_json)
     for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
@@ -52,19 +57,37 @@ def run(
     name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     os.environ["LABS_RUN"] = name  # for the run cards
     results = []
-    for lab, given in zip(labs, parameters, strict=True):
-        is_solution = solved and lab.solution.exists()  # a hand-out has none
-        error, seconds = timed(_try_to_run, lab, given, is_solution, REPORTS / name)
-        # A new card, or that of an interrupted run which this one has continued.
-        cards = [card for card in cards_of(lab.name) if card["run"] == name]
-        card = cards[-1] if cards else None
-        if is_solution and card and not error:
-            failed = [name for name, c in card["checks"].items() if not c["passed"]]
-            error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
-        results.append(
-            {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
-        )
-        console.print(_ended(results[-1]), style="red" if error else None, highlight=False)
+    try:
+        for lab, given in zip(labs, parameters, strict=True):
+            results.append(_run_one(lab, given, solved, name))
+            style = "red" if results[-1]["error"] else None
+            console.print(_ended(results[-1]), style=style, highlight=False)
+    except KeyboardInterrupt:
+        if results:
+            _show(results, name, console)
+        left = " ".join(lab.name[:2] for lab in labs[len(results) :])
+        raise KeyboardInterrupt(left) from None
+    _show(results, name, console)
+    if as_json:
+        print(plain_json.as_json([_in_short(result) for result in results]))
+    return not any(result["error"] for result in results)
+
+
+def _run_one(lab, given, solved, name):
+    """A lab's part of the results, with the card of the run `name`."""
+    is_solution = solved and lab.solution.exists()  # a hand-out has none
+    error, seconds = timed(_try_to_run, lab, given, is_solution, REPORTS / name)
+    # A new card, or that of an interrupted run which this one has continued.
+    cards = [card for card in cards_of(lab.name) if card["run"] == name]
+    card = cards[-1] if cards else None
+    if is_solution and card and not error:
+        failed = [name for name, c in card["checks"].items() if not c["passed"]]
+        error = failed and f"{lab.name}: its own check fails: {', '.join(failed)}"
+    return {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
+
+
+def _show(results, name, console):
+    """Print the table of a run and all remarks on it, and write its report."""
     table, shared = _table(results)
     console.print(table)
     for line in shared:
@@ -77,10 +100,7 @@ def run(
         if line := _busy(result):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
     page = write_report(results, REPORTS, name)
-    console.print(f"Report: {os.path.relpath(page)}", highlight=False)
-    if as_json:
-        print(plain_json.as_json([_in_short(result) for result in results]))
-    return not any(result["error"] for result in results)
+    console.print(f"Report: {shown(page)}", highlight=False, soft_wrap=True)
 
 
 def _busy(result):

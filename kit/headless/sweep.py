@@ -29,7 +29,7 @@ from helpers.run_card.documents import cards_of, versions
 from helpers.run_card.units import in_heading, in_short, in_words
 from kit.headless.execute import execute, timed
 from kit.headless.given_parameters import by_name, check_folder, parsed, warning
-from kit.headless.report import facts, page, write_table
+from kit.headless.report import facts, page, shown, write_table
 from kit.headless.sweep_figure import draw
 from kit.labs import Lab, find_lab
 from kit.parallel.workers import on_a_cluster, tls
@@ -302,7 +302,7 @@ def write_sweep(
     for row in rows:
         if row["error"]:
             console.print(f"{row['name']}: {row['error']}", style="red", markup=False)
-    console.print(f"Report: {os.path.relpath(out / 'index.html')}", highlight=False)
+    console.print(f"Report: {shown(out / 'index.html')}", highlight=False, soft_wrap=True)
 
 
 def _notes(swept, cards):

@@ -59,6 +59,7 @@ def labs(*arguments, **options):
             "GiB of memory",
         ),
         (["run", "77"], "there is no lab '77'"),
+        (["plan", "--model", "gpt5"], "--model must be one of mt-nlg-530b, "),
         (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
     ],
 )
@@ -77,12 +78,13 @@ def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
         (["launch", "09", "--batch-size=8"], "write -p batch_size=VALUE in place of"),
         (["run", "02", "--jsno"], None),  # what it may be says typer
         (["plan", "--scale", "smoke"], None),  # it has no parameters of labs
+        (["launch", "09", "--workers", "0"], None),  # an option, with a wrong value
     ],
 )
 def test_a_parameter_that_is_given_as_an_option_is_told_how(arguments, says):
     ended = labs(*arguments)
     assert ended.returncode == 2
-    assert "No such option" in ended.stderr
+    assert "No such option" in ended.stderr or "Invalid value" in ended.stderr
     if says:
         assert says in ended.stderr.splitlines()[-1]
     else:
@@ -272,9 +274,25 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 130
     assert "Traceback" not in errors
-    assert errors.splitlines()[-1].startswith("labs: interrupted")
+    assert errors.splitlines()[-1].startswith("labs: interrupted. `labs run 01` runs")
     _, alive = psutil.wait_procs(family, timeout=120)
     assert not alive
+
+
+def test_ctrl_c_in_the_second_lab_keeps_the_report_of_the_first(tmp_path, monkeypatch):
+    def stop_in_lab_00(lab, *_):
+        if lab.number == "00":
+            raise KeyboardInterrupt
+        return None, 1.5
+
+    monkeypatch.setattr(kit_run, "_try_to_run", stop_in_lab_00)
+    monkeypatch.setattr(kit_run, "timed", lambda function, *given: function(*given))
+    monkeypatch.setattr(kit_run, "REPORTS", tmp_path)
+    with pytest.raises(KeyboardInterrupt, match="^00 02$"):
+        kit_run.run([find_lab(n) for n in ("01", "00", "02")], [{}, {}, {}])
+    report = (tmp_path / "index.html").read_text()
+    assert "01_gradient_descent" in report
+    assert "02_throughput" not in report
 
 
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):

@@ -78,6 +78,8 @@ def draw_question(rng: Random) -> dict:
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """Each number to four digits; the mistake is the one that explains all cases."""
+    if observation["kind"]:
+        return wrong("kind", "kind", kind=observation["kind"])
     ways, same = gradient_ways(question), near(1e-4)
     # An answer may refuse whole numbers with an error, but not cut off decimals in silence.
     said = [

@@ -63,7 +63,7 @@ def _fold(cell, prompt):
 
 
 def _ways_to_run(name, repository):
-    ways = [f"{{download}}`Download the notebook <../notebooks/{name}.ipynb>`"]
+    ways = [f"{{download}}`Download the unsolved notebook <../notebooks/{name}.ipynb>`"]
     address = urlsplit(repository)
     if address.hostname == "github.com":
         path = address.path.rstrip("/")

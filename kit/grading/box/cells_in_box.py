@@ -300,7 +300,9 @@ def _flush():
 
 def _raised(error):
     lines = str(error).strip().splitlines() or ["no message"]
-    where = f" (line {error.lineno})" if isinstance(error, SyntaxError) else ""
+    where = ""
+    if isinstance(error, SyntaxError):
+        lines, where = [str(error.msg)], f" (line {error.lineno})"
     text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
     return {"error": text, "mistake": "raised"}
 

@@ -122,7 +122,7 @@ def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, st
         names = [name.strip().lower() for name in next(table, [])]
         if missing := [name for name in columns if name not in names]:
             raise LabError(
-                f"{path}: has no column {missing[0]!r}; it needs {list(columns)}."
+                f"{path}: has no column {missing[0]!r}; it needs {', '.join(columns)}."
             )
         last = max(map(names.index, columns))
         for cells in table:

@@ -856,3 +856,25 @@ def test_answer_that_a_busy_machine_kept_from_running_is_asked_again(tmp_path, b
     [result] = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
     verdict = result["exercises"]["2.3"]
     assert verdict["passed"], verdict["reason"]
+
+
+@needs_box
+def test_a_cell_that_python_cannot_read_is_not_blamed_for_what_it_returned(tmp_path):
+    write_class(tmp_path / "in", ["ada"], corpus.notebook({"2.3": "def fit(:"}, ("2.3",)))
+    labs_grade(tmp_path / "in", "--lab", "02", "--out", tmp_path / "out").communicate()
+    [result] = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
+    verdict = result["exercises"]["2.3"]
+    assert verdict["reason"] == "the cell raised SyntaxError (line 1): invalid syntax"
+    assert "none of it ran" in verdict["reaction"]
+    assert not verdict["requirement"], "it broke none of them"
+    assert verdict["question"] is None
+
+
+def test_the_hand_out_is_not_graded_as_a_class(tmp_path):
+    for name in ("notebooks", "helpers", "kit"):
+        (tmp_path / "course" / name).mkdir(parents=True)
+    refused = labs_grade(tmp_path / "course", "--lab", "02", "--out", tmp_path / "out")
+    _, errors = refused.communicate()
+    assert refused.returncode == 1
+    assert "is a copy of the course: give the folder that has" in errors
+    assert not (tmp_path / "out").exists()
