@@ -850,7 +850,7 @@ def _parameter_as_option(arguments):
     if arguments[:1] not in (["run"], ["launch"]):
         return ""
     known = {name for lab in all_labs() for name in declared(lab)[0]}
-    command = typer.main.get_command(app).commands[arguments[0]]
+    command = typer.main.get_group(app).commands[arguments[0]]
     own = {option for one in command.params for option in one.opts}
     given = (one.partition("=")[0] for one in arguments if one.startswith("--"))
     names = (one[2:].replace("-", "_") for one in given if one not in own)

@@ -214,11 +214,13 @@ def done_so_far() -> Progress:
 
 
 def _ask(name, kind, value, lock):
-    """The form for a prediction, with what this run or an earlier one has of it."""
+    """The form for a prediction, with what an earlier run has of it."""
     assert _current
-    said = predictions.so_far(_current.card.content["predictions"].get(name), "So far")
-    earlier = done_so_far().together["predictions"].get(name)
-    return prediction_form.ask(kind, value, lock, said or predictions.so_far(earlier))
+    together = progress.of_student(
+        _current.card.content["lab"], _current.card.path
+    ).together
+    earlier = together["predictions"].get(name) if _shows_earlier_runs() else None
+    return prediction_form.ask(kind, value, lock, predictions.of_an_earlier_run(earlier))
 
 
 def _shows_earlier_runs():

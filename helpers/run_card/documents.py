@@ -515,10 +515,10 @@ def _set_aside(path, problem):
     print(f"The run card {path} cannot be used ({problem}): it is kept as *.unreadable.")
 
 
-def cards_of(lab: str) -> list[dict]:
-    """The contents of all run cards of a lab, the oldest first."""
+def cards_of(lab: str, left_out: Path | None = None) -> list[dict]:
+    """The contents of all run cards of a lab, the oldest first, but for one."""
     paths = sorted((runs_folder() / lab).glob("*.json"))
-    return [content for path in paths if (content := read_card(path))]
+    return [content for path in paths if path != left_out and (content := read_card(path))]
 
 
 def newest_card_with(lab: str, measurement: str) -> dict | None:

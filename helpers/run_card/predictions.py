@@ -146,21 +146,19 @@ def locked(value: object) -> str:
     return f"Your prediction {_text(made)} is locked; it will be compared when you measure."
 
 
-def so_far(entry: dict | None, when: str = "In an earlier run") -> str:
-    """A line on a prediction that was made before, or nothing if there was none.
+def of_an_earlier_run(entry: dict | None) -> str:
+    """A line on a prediction that an earlier run has, or nothing if it has none.
 
     Parameters
     ----------
     entry : dict or None
         See `new_entry`.
-    when : str
-        Of which run it is.
     """
     if entry is None or entry["value"] is None:
         return ""
     if entry["outcome"] is None:
-        return f"{when}: your prediction {_text(entry['value'])}, not measured."
-    return f"{when}: {_verdict(entry)[0].lower()}{_verdict(entry)[1:]}"
+        return f"In an earlier run: your prediction {_text(entry['value'])}, not measured."
+    return f"In an earlier run: {_verdict(entry)[0].lower()}{_verdict(entry)[1:]}"
 
 
 def lock(entry: dict, now: float) -> None:

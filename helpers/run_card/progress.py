@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from helpers.exercise import numbers_of
@@ -56,20 +57,23 @@ class Progress(NamedTuple):
         )
 
 
-def of_student(lab: str) -> Progress:
+def of_student(lab: str, left_out: Path | None = None) -> Progress:
     """The progress over all runs of a student.
 
     Parameters
     ----------
     lab : str
         ``"02_throughput"``.
+    left_out : Path, optional
+        A run card that does not count.
 
     Returns
     -------
     Progress
         Without runs of the solution: `labs run`, or a solution that was opened.
     """
-    return of_runs(lab, (card for card in cards_of(lab) if not card.get("solution")))
+    cards = cards_of(lab, left_out)
+    return of_runs(lab, (card for card in cards if not card.get("solution")))
 
 
 def of_runs(lab: str, cards: Iterable[dict]) -> Progress:

@@ -288,7 +288,7 @@ def test_ctrl_c_in_the_second_lab_keeps_the_report_of_the_first(tmp_path, monkey
     monkeypatch.setattr(kit_run, "_try_to_run", stop_in_lab_00)
     monkeypatch.setattr(kit_run, "timed", lambda function, *given: function(*given))
     monkeypatch.setattr(kit_run, "REPORTS", tmp_path)
-    with pytest.raises(KeyboardInterrupt, match="^00 02$"):
+    with pytest.raises(KeyboardInterrupt, match="00 02"):
         kit_run.run([find_lab(n) for n in ("01", "00", "02")], [{}, {}, {}])
     report = (tmp_path / "index.html").read_text()
     assert "01_gradient_descent" in report

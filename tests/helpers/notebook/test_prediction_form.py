@@ -234,19 +234,20 @@ def test_the_next_day_the_form_says_what_was_predicted_before(pages, monkeypatch
     assert "No prediction yet" in pages[-3], "nothing was predicted before"
 
 
-def test_what_was_not_measured_in_an_earlier_run_is_said_too():
-    made = predictions.new_entry()
-    assert predictions.so_far(made) == ""
-    assert predictions.so_far(None) == ""
-    predictions.make(made, 0.4, 1.0)
-    said = "In an earlier run: your prediction 0.4, not measured."
-    assert predictions.so_far(made) == said
-
-
-def test_what_this_run_has_is_not_called_earlier(pages, monkeypatch):
+def test_what_was_withdrawn_in_this_run_is_not_called_earlier(pages, monkeypatch):
     card = open_card("02_throughput", {}, {}, ask=session._ask)
     monkeypatch.setattr(session, "_current", SimpleNamespace(card=card))
     card.predict("share_of_peak", 0.4)
     card.predict("share_of_peak", None)
-    assert any("So far: your prediction 0.4, not measured." in page for page in pages)
+    assert any("No prediction yet" in page for page in pages)
     assert not any("earlier run" in page for page in pages)
+
+
+def test_what_was_not_measured_in_an_earlier_run_is_said_too():
+    made = predictions.new_entry()
+    assert predictions.of_an_earlier_run(made) == ""
+    assert predictions.of_an_earlier_run(None) == ""
+    predictions.make(made, 0.4, 1.0)
+    assert predictions.of_an_earlier_run(made).endswith(
+        "your prediction 0.4, not measured."
+    )
