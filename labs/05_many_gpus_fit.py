@@ -323,6 +323,10 @@ show_figure(figure, summary, session.caption())
 # share the fixed cost of a step ([lab 02](02_throughput.ipynb)). So $r_1$ is larger in
 # strong scaling, and $E$ is smaller. If your two efficiencies differ by a smaller factor
 # than the three runs of a case, this may be chance.
+#
+# In the stored run, the same four replicas were slower in part 1: 2,989 images per second
+# instead of 4,731. There, every epoch starts its data again, and the replicas wait for the
+# first batches. Here the data have no end.
 
 # %% [markdown]
 # ### Why is the efficiency below 1?
