@@ -67,12 +67,19 @@ BOTH = re.compile(
     r'<img alt="([^"]*)" src="([^"]+)">\s*</picture>'
 )
 IMAGE = "```{{image}} {}\n:alt: {}\n:class: only-{}\n```\n"
+# In a narrow window it scrolls, by keyboard as well (site.css).
+SCROLLS = """
+<div class="picture" tabindex="0" role="group" aria-label="Picture">
+
+{}
+</div>
+"""
 
 
 def _prepare_page(app, name, source):
     """Here a button can turn a page dark, so a page has both pictures, and hides one."""
     source[0] = BOTH.sub(
-        lambda found: (
+        lambda found: SCROLLS.format(
             IMAGE.format(found[3], unescape(found[2]), "light")
             + IMAGE.format(found[1], unescape(found[2]), "dark")
         ),
