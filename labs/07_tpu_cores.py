@@ -655,8 +655,8 @@ card.outcome("gain_of_long_calls", numpy.median(gains))
 # $$ c = \frac{40.8 - 35.6}{1 - 1/10} \approx 6\ \text{ms} \quad\text{and}\quad s \approx 35\ \text{ms.} $$
 #
 # Our gain is small because steps on simulated cores are long. If a step took 1 ms, with the
-# same $c$, long calls would make training more than four times as fast: $(6 + 1) / (0.6 +
-# 1) = 4.4$.
+# same $c$, long calls would make training more than four times as fast:
+# $(6 + 1) / (0.6 + 1) = 4.4$.
 #
 # ### What do we know of the 93 ms?
 #

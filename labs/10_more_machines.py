@@ -355,8 +355,8 @@ show_figure(figure, text, session.caption())
 
 # %% [markdown]
 # In the law, a step has two costs. A device needs $C$ seconds to compute the gradient of its
-# $b$ images, as in lab 02. The all-reduce takes $A$ seconds: in a ring of $N$ devices, $2\,(N
-# - 1)$ messages follow each other, each with an $N$-th of the gradient.
+# $b$ images, as in lab 02. The all-reduce takes $A$ seconds: in a ring of $N$ devices,
+# $2\,(N - 1)$ messages follow each other, each with an $N$-th of the gradient.
 #
 # $$ C = t_0 + \frac{b}{r_\infty} \quad\text{and}\quad A = 2\,(N - 1) \left( \ell + \frac{G}{N B} \right) $$
 #

@@ -731,8 +731,8 @@ show_figure(figure_of_zero, f"{text}.", session.caption())
 # One after the other, the two ways fit together. A device that has computed some outputs
 # of `up` by columns has just the inputs that its rows of `down` need, so the pair
 # communicates only once, at the end. The reverse order would fail at the ReLU in between,
-# which cannot treat the parts 3 and -2 of the first output on their own: it would make $3
-# + 0 = 3$ of them instead of 1.
+# which cannot treat the parts 3 and -2 of the first output on their own: it would make
+# $3 + 0 = 3$ of them instead of 1.
 #
 # In attention, each of several independent *heads* has its own columns of `query`, `key`
 # and `value`, before `output` combines them.

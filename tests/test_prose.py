@@ -1,6 +1,7 @@
 """Each lab has formulas and links, and sentences that are tied together."""
 
 import re
+from itertools import pairwise
 
 import pytest
 
@@ -45,3 +46,12 @@ It grows, because $x = 2$. See [a page](page.md) for `code` and more.
         "See a page for X and more.",
         "An entry is a sentence of its own",
     ]
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_no_line_break_turns_a_formula_into_a_list(lab):
+    """In Markdown, a line that begins with `- ` or `1) ` begins a list."""
+    lines = [line.removeprefix("# ") for line in lab.source.read_text().splitlines()]
+    for before, line in pairwise(lines):
+        is_open = "$$" not in before and before.count("$") % 2
+        assert not (is_open and re.match(r"([-+*]|\d+[.)])\s", line)), f"{before}\n{line}"
