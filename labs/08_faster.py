@@ -1226,8 +1226,7 @@ card.outcome("gains_of_options", {n: gains[n] for n in ("steps together", "compi
 # %% [markdown]
 # In the stored run, seven eighths of $t_0 = 0.342$ ms are 0.30 ms, about 3% of a step of
 # 11.7 ms. The gain was 1.08, more than this estimate, but still small. (Our empty call has no
-# images, no progress bar and no metrics, so a step of `fit` may cost Python more than
-# $t_0$.)
+# images, no callbacks and no metrics, so a step of `fit` may cost Python more than $t_0$.)
 #
 # The compiler pays off only after 1,874 steps, and this training has 471, so we do not keep
 # it. That is no verdict on the compiler: our training lasts a few seconds. In one of half a

@@ -216,11 +216,11 @@ def done_so_far() -> Progress:
 def _ask(name, kind, value, lock):
     """The form for a prediction, with what an earlier run has of it."""
     assert _current
-    together = progress.of_student(
-        _current.card.content["lab"], _current.card.path
-    ).together
-    earlier = together["predictions"].get(name) if _shows_earlier_runs() else None
-    return prediction_form.ask(kind, value, lock, predictions.of_an_earlier_run(earlier))
+    said, card = "", _current.card
+    if _shows_earlier_runs():
+        earlier = progress.of_student(card.content["lab"], left_out=card.path).together
+        said = predictions.of_an_earlier_run(earlier["predictions"].get(name))
+    return prediction_form.ask(kind, value, lock, said)
 
 
 def _shows_earlier_runs():
