@@ -174,8 +174,8 @@ def run(
         went_well = run_labs(labs, parameters, not student, as_json)
     except KeyboardInterrupt as stopped:
         typer.echo(
-            f"labs: interrupted. `labs run {stopped}` runs what is left, and resumes a "
-            "sweep that a lab had begun.",
+            f"labs: interrupted. `labs run {stopped}`, with the same options, runs what is "
+            "left, and resumes a sweep that a lab had begun.",
             err=True,
         )
         raise typer.Exit(130) from None

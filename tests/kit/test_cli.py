@@ -274,7 +274,7 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 130
     assert "Traceback" not in errors
-    assert errors.splitlines()[-1].startswith("labs: interrupted. `labs run 01` runs")
+    assert errors.splitlines()[-1].startswith("labs: interrupted. `labs run 01`, ")
     _, alive = psutil.wait_procs(family, timeout=120)
     assert not alive
 
