@@ -190,6 +190,15 @@ def returns_a_list(weights, x, y):
     return list(map(float, _right(weights, x, y)))
 
 
+class MultipliedList(list):
+    def __rmul__(self, rate):
+        return rate * np.array(self)
+
+
+def returns_a_list_that_can_be_multiplied(weights, x, y):
+    return MultipliedList(_right(weights, x, y))
+
+
 def two_values(weights, x, y):
     by_slope, by_intercept = _right(weights, x, y)
     return by_slope, by_intercept
@@ -395,6 +404,7 @@ WRONG = [
     ("single", "no_json", with_covariance),
     ("array", "raised", one_row_a_point),
     ("array", "kind", returns_a_list),
+    ("array", "kind", returns_a_list_that_can_be_multiplied),
     ("array", "kind", two_values),
     ("array", "shape", a_column),
     ("array", "shape", a_row_of_a_matrix),
