@@ -17,7 +17,7 @@ from kit.grading.contracts import Job, Judged
 
 QUESTIONS = 3
 SYNTAX = "syntax"  # a mistake besides those of `helpers.exercise`
-UNREAD_CELL = re.compile(r"the cell raised (Syntax|Indentation|Tab)Error ")
+UNREAD_CELL = re.compile(r"the cell raised (Syntax|Indentation|Tab)Error \(line ")
 
 
 def examine(

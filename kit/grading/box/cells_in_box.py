@@ -299,10 +299,10 @@ def _flush():
 
 
 def _raised(error):
-    lines = str(error).strip().splitlines() or ["no message"]
-    where = ""
-    if isinstance(error, SyntaxError):
-        lines, where = [str(error.msg)], f" (line {error.lineno})"
+    message, where = error, ""
+    if isinstance(error, SyntaxError) and type(error.lineno) is int:  # of Python's own
+        message, where = error.msg, f" (line {error.lineno})"
+    lines = str(message).strip().splitlines() or ["no message"]
     text = f"the cell raised {type(error).__name__}{where}: {lines[0][:200]}"
     return {"error": text, "mistake": "raised"}
 

@@ -15,6 +15,7 @@ from kit.grading.box.cells_in_box import answer_of
         ("def fitt(points): pass", "its cell does not define `fit`"),
         ("1 / 0", "the cell raised ZeroDivisionError: division by zero"),
         ("def fit(points:", "the cell raised SyntaxError (line 1): '(' was never closed"),
+        ('raise SyntaxError("6 of 6\\npoints")', "the cell raised SyntaxError: 6 of 6"),
         ("def fit(points): pass", None),
     ],
 )
