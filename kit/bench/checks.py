@@ -34,9 +34,11 @@ def bench() -> None:
     context = multiprocessing.get_context("spawn")
     busy = [context.Process(target=_count, daemon=True) for _ in range(LOAD // 2)]
     began, loads, refused = time.monotonic(), [], []
+    usual = signal.signal(signal.SIGINT, signal.SIG_IGN)  # which processes inherit
     with context.Pool(LOAD // 2) as judges:
         for process in busy:
             process.start()
+        signal.signal(signal.SIGINT, usual)  # Ctrl-C ends this one, and it ends the others
         for verdict in Progress(
             judges.imap_unordered(_judge, jobs), what="checks", total=RUNS, unit="check"
         ):
@@ -82,7 +84,6 @@ def _judge(job):
 
 
 def _count():
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C: it ends with its parent
     parent = os.getppid()
     while os.getppid() == parent:  # who is killed ends no other process
         sum(range(100_000))
