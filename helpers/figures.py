@@ -12,6 +12,7 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from PIL import Image
 
 from callbacks.live.figure_table import figure_table
+from callbacks.live.live_canvas import live_canvas
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import in_jupyterlab
 from callbacks.live.style import CAPTION, COLOURS, STYLE
@@ -83,7 +84,9 @@ def _show(figure, summary, caption, controls=None):
         display(HTML(image + table))
         print(summary)
         return lambda now: None  # nothing can change here
-    canvas = _live(figure)
+    # JupyterLab has no more room in a window of 1280 pixels.
+    figure.set_dpi(min(figure.dpi, 800 / figure.get_figwidth()))
+    canvas = live_canvas(figure)  # last: see there
     parts = [*([controls] if controls else []), canvas, width_field(canvas, written)]
     keep = display_live(_beside(parts))
     keep(image)  # the picture stays in the notebook when the live one is gone
@@ -130,23 +133,6 @@ def _when_settled(function, seconds=1.0):
         pending = asyncio.get_running_loop().call_later(seconds, function, *arguments)
 
     return call
-
-
-def _live(figure):
-    """Give a figure an ipympl canvas.
-
-    Call this last. The browser asks for the picture as soon as there is a canvas, and
-    ipykernel answers from another thread. While another canvas has the figure, there is
-    no answer, and this one would stay blank.
-    """
-    from ipympl.backend_nbagg import Canvas, FigureManager
-
-    # JupyterLab has no more room in a window of 1280 pixels.
-    figure.set_dpi(min(figure.dpi, 800 / figure.get_figwidth()))
-    canvas = Canvas(figure)
-    canvas.header_visible = False
-    FigureManager(canvas, 0)
-    return canvas
 
 
 def image_grid(

@@ -52,6 +52,7 @@ USED = [
      "_xla_gc_callback"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "Canvas._size"),
     ("figures with sliders, and the dashboard", "ipympl.backend_nbagg", "FigureManager"),
+    ("live figures that are never blank", "ipympl.backend_nbagg", "Canvas._handle_msg"),
     ("the line that replaces a long traceback",
      "IPython.core.interactiveshell", "InteractiveShell._showtraceback"),
     ("the line that replaces a long traceback",

@@ -14,6 +14,7 @@ from matplotlib.gridspec import GridSpec
 from matplotlib.ticker import MaxNLocator
 
 from callbacks.live.figure_table import figure_table
+from callbacks.live.live_canvas import live_canvas
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import current_shell, in_jupyterlab
 from callbacks.live.progress import progress
@@ -128,12 +129,10 @@ class LiveView:
 
     def __init__(self, epochs: int, caption: str) -> None:
         import ipywidgets
-        from ipympl.backend_nbagg import Canvas, FigureManager
 
         self.curves = Curves(epochs, caption)
-        canvas = self.canvas = Canvas(self.curves.figure)
-        FigureManager(canvas, 0)
-        canvas.header_visible = canvas.footer_visible = canvas.toolbar_visible = False
+        canvas = self.canvas = live_canvas(self.curves.figure)
+        canvas.footer_visible = canvas.toolbar_visible = False
         # A busy cell does not get the browser's first message (ipympl issue 258).
         canvas._size = tuple(map(float, self.curves.figure.bbox.size))
         canvas.syncing_data_url = False

@@ -1,0 +1,46 @@
+"""A canvas that waits for the browser's first message, and never misses it."""
+
+import functools
+import threading
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from ipympl.backend_nbagg import Canvas
+    from matplotlib.figure import Figure
+
+_being_made = threading.RLock()
+
+
+@functools.cache
+def _canvas_class():
+    from ipympl.backend_nbagg import Canvas
+
+    class LiveCanvas(Canvas):
+        def _handle_msg(self, msg):
+            with _being_made:
+                pass  # now it is made
+            super()._handle_msg(msg)
+
+    return LiveCanvas
+
+
+def live_canvas(figure: "Figure") -> "Canvas":
+    """Give a figure an ipympl canvas with nothing above it.
+
+    The browser asks for the picture as soon as there is a canvas, and ipykernel answers
+    from another thread. On a busy machine that thread was quicker than the one that
+    makes the canvas: without its manager the question was lost, and the figure blank.
+    So messages wait until the canvas is whole.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+        Belongs to this canvas from now on: another one gets no answer.
+    """
+    from ipympl.backend_nbagg import FigureManager
+
+    with _being_made:
+        canvas = _canvas_class()(figure)
+        canvas.header_visible = False
+        FigureManager(canvas, 0)
+    return canvas
