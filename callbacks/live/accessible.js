@@ -36,6 +36,11 @@ if (!window.labsAccessible) {
         const radios = box.querySelector(".widget-radio-box");
         set(radios, "role", "radiogroup");
         set(radios, "aria-label", text(question));
+        // Tab goes to a question once, and the arrows to its choices.
+        const inputs = [...radios.querySelectorAll("input")];
+        const here = inputs.find((one) => one === document.activeElement)
+            || inputs.find((one) => one.checked) || inputs[0];
+        inputs.forEach((one) => set(one, "tabindex", one === here ? "0" : "-1"));
     };
 
     const refused = (field) => {
@@ -121,7 +126,9 @@ if (!window.labsAccessible) {
         if (!box || !(event.key in steps)) return;
         const radios = [...box.querySelectorAll("input")];
         const next = radios.indexOf(event.target) + steps[event.key];
-        radios[(next + radios.length) % radios.length].focus();
+        const there = radios[(next + radios.length) % radios.length];
+        radios.forEach((one) => set(one, "tabindex", one === there ? "0" : "-1"));
+        there.focus();
         event.preventDefault();
         event.stopPropagation();
     }, true);

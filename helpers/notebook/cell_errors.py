@@ -28,6 +28,12 @@ RUN_SET_UP = (
     f'of the notebook, with those under "{SET_UP}".'
 )
 
+NO_EXIT = (
+    "exit() was not carried out: it would end the kernel, and with it all that your cells "
+    "have defined.\n`return` ends a function, and the square stops a cell. To end the "
+    "kernel, choose Kernel, Shut Down Kernel in the menu."
+)
+
 
 class Cell(NamedTuple):
     """A cell that was run in this kernel."""
@@ -282,6 +288,8 @@ def install(shell: Any) -> None:
     shell.events.register("pre_run_cell", errors.cell_begins)
     shell.events.register("post_run_cell", errors.cell_ended)
     shell.set_custom_exc((KeyboardInterrupt, Exception), _handler(errors))
+    # `exit()` would end the kernel, and with it all that the cells have defined.
+    shell.ask_exit = lambda: print(NO_EXIT)
 
 
 def _was_stopped(error, shell):

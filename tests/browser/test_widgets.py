@@ -58,6 +58,11 @@ def test_live_widgets_have_names_and_values_and_answer_to_keys(notebook, lab_ser
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(choices.last).to_be_focused()
+    page.keyboard.press("Tab")  # a question is one stop
+    second = page.get_by_role("radiogroup").nth(1).get_by_role("radio")
+    expect(second.first).to_be_focused()
+    page.keyboard.press("Shift+Tab")
+    expect(choices.last).to_be_focused()
     assert not any(choice.is_checked() for choice in choices.all())
     page.keyboard.press("Space")
     expect(choices.last).to_be_checked()

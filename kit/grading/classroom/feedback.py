@@ -8,6 +8,7 @@ import html
 import os
 import re
 import shlex
+from collections import defaultdict
 from datetime import datetime
 from pathlib import Path
 
@@ -137,12 +138,31 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
         texts=item_statistics.by_text(marked),
         out=shlex.quote(str(out)),
         unassigned=unassigned,
+        same=_same_files(marked),
         alike=sum(len(row["groups"]) for row in alike),
         isolated=all(result["isolated"] for result in marked),
     )
     write_atomically(out / "overview.html", overview)
     if not (out / marking_link.NAME).exists():  # else `labs mark` is running
         marking_link.write(out)
+
+
+def _same_files(marked):
+    """For each student and lab, whose file is the same to the last byte.
+
+    A notebook without an answer is as handed out, for everybody.
+    """
+    owners = defaultdict(list)
+    for result in marked:
+        texts = [text["text"] for text in result["texts"]]
+        if any([*texts, *(one["passed"] for one in result["exercises"].values())]):
+            owners[result["lab"], result["about"].get("sha256")].append(result["student"])
+    return {
+        (student, lab): [one for one in students if one != student]
+        for (lab, digest), students in owners.items()
+        for student in students
+        if digest and len(students) > 1
+    }
 
 
 def _write_page(out, result, rubric):

@@ -185,6 +185,15 @@ def test_a_long_line_of_a_lab_is_wrapped_between_words(kernel):
     assert raised == f"LabError: {words}".strip()
 
 
+def test_exit_keeps_what_the_cells_have_defined(kernel):
+    raised, said = kernel.run(
+        "kept = 5\ndef answer():\n    exit()\n    return kept\nanswer()"
+    )
+    assert not raised
+    assert "exit() was not carried out" in said
+    assert kernel.run("quit()\nprint(answer() + 1)")[1].endswith("6\n")
+
+
 def test_a_slip_stays_what_python_says(kernel):
     raised, _ = kernel.run("a_slip + 1")
     assert "NameError: name 'a_slip' is not defined" in raised

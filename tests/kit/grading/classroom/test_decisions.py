@@ -3,6 +3,7 @@
 import csv
 import html
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -158,3 +159,16 @@ def test_words_that_nobody_has_read_need_you_and_have_statistics(graded):
     overview = (out / "overview.html").read_text()
     assert "nobody has read" not in overview
     assert "<td>2 of 2</td><td>0.75 of 2</td><td>1 × 0, 1 × 1.5</td>" in overview
+
+
+def test_the_overview_says_whose_file_is_the_same(graded, tmp_path):
+    path = tmp_path / "submissions" / "{}" / LAB.notebook.name
+    for student in ("ann", "kim"):
+        copy = Path(str(path).format(student))
+        copy.parent.mkdir()
+        # Ann has handed in Ada's file, and Kim, as Bob, one without an answer.
+        copy.write_text(notebook("It saturates at 60." if student == "ann" else ""))
+    out, _ = graded()
+    overview = html.unescape((out / "overview.html").read_text())
+    said = re.findall(r"the same file as (\w+)", overview)
+    assert sorted(said) == ["ada", "ann"]
