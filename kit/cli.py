@@ -13,6 +13,7 @@ environment.leave_out_foreign_folders()
 
 import typer
 
+from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
 from kit.headless.given_parameters import check_folder, declared, parsed, warning
@@ -45,6 +46,31 @@ WRITTEN = (
     "work",
     "work/*",
 )
+
+
+def _parameters_beginning(incomplete: str) -> list[str]:
+    # A line that ends in `-p` has not been parsed: bash's words, or those of zsh and fish.
+    line = " ".join(
+        os.environ.get(name, "") for name in ("COMP_WORDS", "_TYPER_COMPLETE_ARGS")
+    )
+    labs = [lab for lab in all_labs() if {lab.name, lab.number} & set(line.split())]
+    known = dict.fromkeys(name for lab in labs or all_labs() for name in declared(lab)[0])
+    return [f"{name}=" for name in known if name.startswith(incomplete)]
+
+
+def _models_beginning(incomplete: str) -> list[str]:
+    from helpers.lab_11.plans.published_trainings import trainings
+
+    return [name for name in trainings() if name.startswith(incomplete)]
+
+
+def _devices_beginning(incomplete: str) -> list[str]:
+    from helpers.lab_11.plans.published_trainings import trainings
+
+    known = dict.fromkeys(one.device for one in trainings().values())
+    return [name for name in known if name.startswith(incomplete)]
+
+
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
@@ -52,11 +78,15 @@ Parameters = Annotated[
         "--parameter",
         metavar="NAME=VALUE",
         help="Set a parameter; may be given several times.",
+        autocompletion=_parameters_beginning,
     ),
 ]
 AsJson = Annotated[
     bool,
-    typer.Option("--json", help="Print the result as JSON, and all other text to stderr."),
+    typer.Option(
+        "--json",
+        help="Print the result, or an error, as JSON, and all other text to stderr.",
+    ),
 ]
 
 
@@ -193,6 +223,7 @@ def sweep_lab(
             "--parameter",
             metavar="NAME=VALUES",
             help="Values to combine, such as seed=0..4 or epochs=1,2.",
+            autocompletion=_parameters_beginning,
         ),
     ] = None,
     scheduler: Annotated[
@@ -662,10 +693,15 @@ def plan(
         typer.Option(
             metavar="NAME",
             help="Plan a published transformer instead, such as llama-3-70b (lab 11).",
+            autocompletion=_models_beginning,
         ),
     ] = None,
     device: Annotated[
-        str | None, typer.Option(help="With --model: the kind of device, such as h100.")
+        str | None,
+        typer.Option(
+            help="With --model: the kind of device, such as h100.",
+            autocompletion=_devices_beginning,
+        ),
     ] = None,
     memory: Annotated[
         str | None, typer.Option(help="With --model: memory of a device, such as 80GB.")
@@ -705,8 +741,6 @@ def plan(
 
     With --model, find the fastest way to train a published transformer that fits in memory.
     """
-    from helpers import plain_json
-
     if model is not None:
         from kit.headless import model_plan
 
@@ -816,6 +850,8 @@ def main() -> None:
     try:
         app()
     except LabError as error:
+        if "--json" in sys.argv:
+            typer.echo(plain_json.as_json({"error": str(error)}))
         typer.echo(f"labs: {error}", err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit."):

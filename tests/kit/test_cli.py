@@ -325,11 +325,32 @@ def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):
     assert "Epoch 2:" not in page
 
 
-def test_the_shell_completes_the_names_of_labs():
-    typed = {"COMP_WORDS": "labs run 0", "COMP_CWORD": "2"}
-    ended = labs(env=os.environ | typed | {"_LABS_COMPLETE": "complete_bash"})
+def completed(line):
+    """What the shell offers for the last word of a line."""
+    typed = {"COMP_WORDS": line, "COMP_CWORD": str(len(line.split(" ")) - 1)}
+    return labs(env=os.environ | typed | {"_LABS_COMPLETE": "complete_bash"}).stdout.split()
+
+
+def test_the_shell_completes_labs_parameters_models_and_devices():
     beginning = [lab.name for lab in all_labs() if lab.name.startswith("0")]
-    assert ended.stdout.split() == beginning
+    assert completed("labs run 0") == beginning
+    for command in ("run", "sweep", "launch"):
+        assert completed(f"labs {command} 02 -p batch_s") == ["batch_size="]
+    assert completed("labs run 09 -p batch_s") == []
+    assert "llama-3-70b" in completed("labs plan --model llama")
+    assert "h100" in completed("labs plan --device h")
+
+
+def test_an_error_is_json_too_where_that_is_asked_for():
+    for command in (
+        ["plan"],
+        ["run", "77"],
+        ["run", "02", "-p", "none=1"],
+        ["sweep", "02"],
+    ):
+        ended = labs(*command, "--json")
+        assert ended.returncode == 1
+        assert ended.stderr.strip() == "labs: " + json.loads(ended.stdout)["error"]
 
 
 def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():
