@@ -334,9 +334,9 @@ def completed(line):
 def test_the_shell_completes_labs_parameters_models_and_devices():
     beginning = [lab.name for lab in all_labs() if lab.name.startswith("0")]
     assert completed("labs run 0") == beginning
-    for command in ("run", "sweep", "launch"):
-        assert completed(f"labs {command} 02 -p batch_s") == ["batch_size="]
-    assert completed("labs run 09 -p batch_s") == []
+    for command, lab in [("run", "01"), ("sweep", "02"), ("launch", "09")]:
+        known = [f"{name}=" for name in declared(find_lab(lab))[0]]
+        assert completed(f"labs {command} {lab} -p ") == known
     assert "llama-3-70b" in completed("labs plan --model llama")
     assert "h100" in completed("labs plan --device h")
 
