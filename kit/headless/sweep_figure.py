@@ -2,7 +2,6 @@
 
 import base64
 import io
-from itertools import cycle
 from numbers import Number
 from statistics import mean
 from typing import TYPE_CHECKING, NamedTuple
@@ -64,7 +63,11 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> SweepFigure | 
     x = across[0]
     others = [name for name in swept if name not in (x, "seed")]
     light, dark = (_drawn(theme, runs, x, others, names) for theme in ("light", "dark"))
-    repeats = ", a dot each, and lines through their means" if "seed" in swept else ""
+    repeats = ""
+    if x == "seed":
+        repeats = ", a dot each, and a line at their mean"
+    elif "seed" in swept:
+        repeats = ", a dot each, and lines through their means"
     names_text = ", ".join(name.replace("_", " ") for name in names)
     text = f"{len(runs)} runs over {x.replace('_', ' ')}{repeats}: {names_text}."
     return SweepFigure(light, dark, text)
@@ -116,18 +119,21 @@ def draw_panel(
     """
     from matplotlib.ticker import EngFormatter  # late, as in `_drawn`
 
-    for (label, group), marker in zip(
-        _groups(runs, others).items(), cycle(MARKERS), strict=False
-    ):
+    for order, (label, group) in enumerate(_groups(runs, others).items()):
+        marker = MARKERS[order % len(MARKERS)]
         points = _points(group, x, name)
         at = sorted({place for place, _ in points})
         means = [mean(v for place, v in points if place == one) for one in at]
-        [line] = axes.plot(at, means, label=label)
+        if x == "seed":  # no order: a level, and what chance does around it
+            line = axes.axhline(mean(v for _, v in points), label=label, linestyle="--")
+            line.set_color(f"C{order}")
+        else:
+            [line] = axes.plot(at, means, label=label)
         across, up = [place for place, _ in points], [value for _, value in points]
         axes.plot(across, up, marker, color=line.get_color(), ms=4)
     axes.set(xlabel=x.replace("_", " "), ylabel=name.replace("_", " "))
     places, values = zip(*_points(runs, x, name), strict=True)
-    _set_across(axes, sorted(set(places)))
+    _set_across(axes, sorted(set(places)), x == "seed")
     largest = max(values)
     if name.endswith(("_per_second", "seconds")) and largest > 0:
         axes.set_ylim(0, 1.1 * largest)
@@ -145,9 +151,9 @@ def _points(runs, x, name):
     )
 
 
-def _set_across(axes, places):
+def _set_across(axes, places, is_seed):
     """A tick at each swept value, if there is room for all."""
-    if places[0] > 0 and places[-1] / places[0] >= 8:
+    if not is_seed and places[0] > 0 and places[-1] / places[0] >= 8:
         axes.set_xscale("log", base=2)
     axes.xaxis.set_major_formatter(IN_FULL)
     if len(places) <= MOST_TICKS:

@@ -56,6 +56,27 @@ def test_noise_is_no_slope_and_each_swept_value_has_its_tick():
     assert "20,000" in [label.get_text() for label in axes.get_yticklabels()]
 
 
+def test_seeds_have_no_order_so_no_line_joins_their_dots():
+    figure = Figure()
+    axes = figure.add_subplot()
+    runs = [
+        {"parameters": {"model": model, "seed": seed}, "measured": {"accuracy": value}}
+        for model, values in {"small": (0.1, 0.3, 0.2), "large": (0.5, 0.7, 0.9)}.items()
+        for seed, value in enumerate(values)
+    ]
+    draw_panel(axes, runs, "seed", ["model"], "accuracy")
+    assert axes.get_xscale() == "linear"
+    lines = {line.get_label(): line for line in axes.lines if line.get_linestyle() == "--"}
+    assert {name: round(line.get_ydata()[0], 9) for name, line in lines.items()} == {
+        "small": 0.2, "large": 0.7,
+    }  # fmt: skip
+    dots = [line for line in axes.lines if line.get_linestyle() == "None"]
+    assert [dot.get_color() for dot in dots] == [
+        line.get_color() for line in lines.values()
+    ]
+    assert "a line at their mean" in draw(runs, ["model", "seed"], ["accuracy"]).text
+
+
 def test_a_page_of_runs_shows_the_figure_of_its_readers_theme(figure, tmp_path):
     rows = [{"name": "8", "cells": ["0.08"], "error": None, "page": None}]
     headings = ["run", in_heading("accuracy")]
