@@ -6,6 +6,7 @@ Kernels of the kit's environment load this when they start (kit/place/setup.sh),
 
 import ast
 import json
+import linecache
 import os
 import re
 import sys
@@ -124,7 +125,8 @@ class CellErrors:
             seconds = time.perf_counter() - self.began
             line = (
                 f"Stopped{self.stopped_in}, after {seconds:.0f} s. "
-                "This cell did not finish: run it again before those that need it."
+                f"{_line_of_another_cell(traceback, shell)}This cell did not finish: "
+                "run it again before those that need it."
             )
             _show_line(shell, kind, error, line)
         elif isinstance(error, SyntaxError):
@@ -307,6 +309,20 @@ def _was_stopped(error, shell):
     while error and not isinstance(error, KeyboardInterrupt):
         error = error.__context__
     return error is not None
+
+
+def _line_of_another_cell(traceback, shell):
+    """Where an answer was that the stopped cell had called, in a sentence, or ""."""
+    own = []
+    while traceback:
+        if traceback.tb_frame.f_globals is shell.user_ns:
+            own.append((traceback.tb_frame.f_code.co_filename, traceback.tb_lineno))
+        traceback = traceback.tb_next
+    if len({file for file, _ in own}) < 2:
+        return ""
+    file, number = own[-1]
+    code = linecache.getline(file, number).strip()
+    return f"It was at {_quoted(code)}, line {number} of a cell above. " if code else ""
 
 
 def _handler(errors):

@@ -194,6 +194,18 @@ def test_exit_keeps_what_the_cells_have_defined(kernel):
     assert kernel.run("quit()\nprint(answer() + 1)")[1].endswith("6\n")
 
 
+def test_a_stopped_check_says_where_the_answer_was(kernel):
+    kernel.run("import time\ndef answer():\n    print('begun')\n    time.sleep(60)")
+    line, _ = kernel.run("def check():\n    answer()\ncheck()", interrupt_at="begun")
+    assert re.fullmatch(
+        r"Stopped, after \d s\. It was at \"time\.sleep\(60\)\", line 4 of a cell above\. "
+        r"This cell did not finish: .*",
+        line,
+    ), line
+    line, _ = kernel.run("print('begun')\ntime.sleep(60)", interrupt_at="begun")
+    assert "It was at" not in line
+
+
 def test_a_slip_stays_what_python_says(kernel):
     raised, _ = kernel.run("a_slip + 1")
     assert "NameError: name 'a_slip' is not defined" in raised
