@@ -30,7 +30,7 @@ STYLES = {
 HEAD = """<style>
 .labs-quiz .widget-radio-box label {height: auto; white-space: normal; display: flex;
 align-items: flex-start}
-.labs-quiz .widget-radio-box {padding-left: 4px}
+.labs-quiz .widget-radio-box {padding-left: 4px; box-sizing: border-box}
 .labs-quiz .widget-radio-box input {flex: none; order: -1}
 .labs-quiz .widget-radio-box label, .labs-quiz .widget-html-content {line-height: 1.5}
 </style>

@@ -8,8 +8,8 @@ from helpers.notebook import cell_errors, messages, session
 from helpers.notebook.listing import in_colour
 
 COLUMNS = "display: flex; flex-wrap: wrap; gap: 4px 20px"
-COLUMN = "flex: 1 1 {}em; min-width: 0"
-LETTER = 0.56  # em of the page that a letter of code is wide
+COLUMN = "flex: 1 1 26em; min-width: 0"
+WRAPPED = "white-space: pre-wrap; word-break: normal; overflow-wrap: anywhere"
 STRONGEST = 3  # the hint after which the solution may be seen
 NOT_RUN = "# Your cell has not been run in this kernel.\n"
 
@@ -45,12 +45,9 @@ def side_by_side(exercise: str) -> tuple[str, str]:
     ours = inspect.getsource(find_exercise(exercise).reference).replace("  # fmt: skip", "")
     columns = {f"Your cell for {exercise}": own, f"Our solution of {exercise}": ours}
     text = "\n\n".join(f"{title}:\n\n{code.rstrip()}" for title, code in columns.items())
-    # Side by side where the longest line has room, else below each other.
-    letters = max(len(line) for code in columns.values() for line in code.splitlines())
-    column = COLUMN.format(round(LETTER * min(letters, 88)) + 2)
     panels = "".join(
-        f'<div style="{column}"><strong>{escape(title)}</strong>'
-        f"{_scrolling(in_colour(code, line_numbers=False))}</div>"
+        f'<div style="{COLUMN}"><strong>{escape(title)}</strong>'
+        f"{_wrapped(in_colour(code, line_numbers=False))}</div>"
         for title, code in columns.items()
     )
     # callbacks/live/accessible.js moves the focus here from the button.
@@ -58,6 +55,6 @@ def side_by_side(exercise: str) -> tuple[str, str]:
     return text, f'<div class="labs-solution" {label} style="{COLUMNS}">{panels}</div>'
 
 
-def _scrolling(page):
-    """A listing whose long lines scroll by keyboard, too."""
-    return page.replace("<pre ", '<pre tabindex="0" ', 1)
+def _wrapped(page):
+    """A listing in a narrow column, whose long lines go on in the next."""
+    return page.replace("white-space: pre;", f"{WRAPPED};")
