@@ -19,7 +19,7 @@ from kit.grading.classroom import feedback
 from kit.grading.classroom.marking import server as marking_server
 from kit.headless.report import write_report
 from kit.headless.sweep import write_sweep
-from kit.jupyter import jupyter_server, start_page
+from kit.jupyter import certificate, jupyter_server, start_page
 from kit.labs import Lab, all_labs
 from kit.leaderboard.box_run import Outcome
 from kit.leaderboard.judge import Settings, decide
@@ -67,6 +67,7 @@ def write_sample_pages(folder: Path, site: Path) -> dict[str, Path]:
     }
     pages = {
         "start page": _start_page(folder / "start.html"),
+        "certificate": folder / certificate.FILE,
         "report": report,
         "report, a lab": report.parent / lab_page,
         "sweep": _sweep(folder / "sweep"),
@@ -93,7 +94,7 @@ def _card(lab):
 
 
 def _start_page(path):
-    """With the stored runs as a student's own."""
+    """With the stored runs as a student's own; the certificate is beside it."""
     runs = path.with_name("runs")
     for place, lab in enumerate(all_labs()[:3]):
         card_file = runs / lab.name / f"20260102T03040{place}-000.json"
@@ -104,6 +105,7 @@ def _start_page(path):
         html = look.render(
             jupyter_server.PAGE, page=start_page.page(f"lab/tree/{WORK.name}/")
         )
+        path.with_name(certificate.FILE).write_text(certificate.page(), encoding="utf-8")
     finally:
         del os.environ["LABS_RUNS_DIR"]
         if before is not None:
