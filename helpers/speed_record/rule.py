@@ -24,7 +24,6 @@ KIT_PACKAGES = ("helpers.network",)  # and this code of the kit
 LOW_PRECISION = ("float8", "int4", "int8", "quantiz")
 
 # The calibration load: as many steps as take 20 seconds on two quiet cores.
-CALIBRATION_SECONDS = 20
 CALIBRATION_STEPS = 2_700
 CALIBRATION_DRIFT = 0.05  # two calibrations that differ by more: the seed is repeated
 MOST_REPEATS = 2  # of one seed, before the machine counts as too busy

@@ -14,10 +14,16 @@ import psutil
 
 from helpers.errors import LabError
 from helpers.lab_10.all_reduces import ring_seconds
-from helpers.workers import join_code
 from helpers.workers.frames import FrameError, receive_json, send_json
-from helpers.workers.link_law import fit_link
-from kit.class_ring import BEAT_SECONDS, CONTROL, PORT, SILENT_SECONDS, shown_name
+from kit.class_ring import (
+    BEAT_SECONDS,
+    CONTROL,
+    PORT,
+    SILENT_SECONDS,
+    join_code,
+    shown_name,
+)
+from kit.class_ring.link_law import fit_link
 from kit.class_ring.links import LIMIT_SECONDS, quietly
 from kit.class_ring.questions import accepted
 from kit.class_ring.record import Record

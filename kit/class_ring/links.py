@@ -12,11 +12,10 @@ from typing import Any
 import numpy as np
 
 from helpers.errors import LabError
-from helpers.workers import join_code
 from helpers.workers.collectives import all_gather, reduce_scatter
 from helpers.workers.frames import receive_array, receive_json, send_array, send_json
-from helpers.workers.link_law import SMALL_BYTES
-from kit.class_ring import LINK
+from kit.class_ring import LINK, join_code
+from kit.class_ring.link_law import SMALL_BYTES
 
 FORM_SECONDS, LIMIT_SECONDS = 10.0, 60.0
 RETRY_SECONDS = 0.1

@@ -1,6 +1,6 @@
 """What each student predicts about the link to the next laptop."""
 
-from helpers.workers.link_law import Link
+from kit.class_ring.link_law import Link
 
 QUESTIONS = {
     "latency_milliseconds": "How many milliseconds does a tiny message take",

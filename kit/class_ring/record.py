@@ -11,7 +11,7 @@ from rich.text import Text
 from helpers.run_card import predictions
 from helpers.run_card.documents import RunCard
 from helpers.run_card.units import in_units
-from helpers.workers.link_law import Link
+from kit.class_ring.link_law import Link
 from kit.class_ring.questions import as_asked
 
 HEADINGS = (

@@ -10,7 +10,7 @@ import typer
 from helpers.errors import LabError
 from helpers.files import reports_folder
 from helpers.speed_record import rule
-from helpers.speed_record.header import header
+from kit.leaderboard.header import header
 
 app = typer.Typer(
     help="The Fashion-MNIST speed record; docs/enter-the-race.md says how to enter.",

@@ -15,7 +15,6 @@ from helpers.data.fashion_mnist import fashion_mnist
 from helpers.data.images import Images
 from helpers.errors import LabError
 from helpers.speed_record import rule, scores
-from helpers.speed_record.header import Header, header
 from helpers.speed_record.source_rules import source_problems, without_docstrings
 from helpers.speed_record.splits import (
     Pool,
@@ -28,6 +27,7 @@ from helpers.speed_record.splits import (
 )
 from kit.grading.classroom.similar import alike, safe_bags
 from kit.leaderboard.box_run import Outcome, run_in_box
+from kit.leaderboard.header import Header, header
 from kit.leaderboard.machine import board_of, this_machine
 from kit.leaderboard.store import Store
 from kit.progress import Progress

@@ -4,7 +4,7 @@ from statistics import median
 from typing import Any
 
 from helpers.run_card import predictions
-from helpers.workers.link_law import fit_link
+from kit.class_ring.link_law import fit_link
 from kit.class_ring.questions import as_asked
 from kit.pool.cards import RING, Card
 from kit.pool.topics import Unusable

@@ -11,7 +11,6 @@ from rich.console import Console
 from helpers.files import REPOSITORY, WORK
 from helpers.plain_json import write_json
 from helpers.speed_record import rule
-from helpers.speed_record.header import Header, header
 from helpers.speed_record.source_rules import source_problems
 from helpers.speed_record.splits import code_hash
 from kit import look
@@ -22,6 +21,7 @@ from kit.headless.sweep import write_sweep
 from kit.jupyter import certificate, jupyter_server, start_page
 from kit.labs import Lab, all_labs
 from kit.leaderboard.box_run import Outcome
+from kit.leaderboard.header import Header, header
 from kit.leaderboard.judge import Settings, decide
 from kit.leaderboard.machine import this_machine
 from kit.leaderboard.page import write_page

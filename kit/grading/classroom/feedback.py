@@ -29,7 +29,6 @@ from kit.todo_cells import todo_cells, written
 from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
-HASH_SHOWN = 12  # hexadecimal digits
 _version = functools.cache(kit_version)
 ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
 

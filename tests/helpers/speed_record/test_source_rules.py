@@ -6,8 +6,8 @@ import random
 import pytest
 
 from helpers.errors import LabError
-from helpers.speed_record.header import header
 from helpers.speed_record.source_rules import source_problems, without_docstrings
+from kit.leaderboard.header import header
 
 HONEST = '''"""Nearest mean
 

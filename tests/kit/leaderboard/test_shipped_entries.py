@@ -6,11 +6,11 @@ import pytest
 
 from helpers.data.images import synthetic_images
 from helpers.files import REPOSITORY
-from helpers.speed_record.header import header
 from helpers.speed_record.source_rules import source_problems, without_docstrings
 from helpers.speed_record.splits import Split
 from kit.grading.box import sandbox
 from kit.leaderboard import box_run
+from kit.leaderboard.header import header
 
 FILES = sorted((REPOSITORY / "docs" / "leaderboard" / "entries").glob("*.py"))
 each_file = pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from helpers.workers.link_law import fit_link
+from kit.class_ring.link_law import fit_link
 
 SIZES = [2**n for n in range(16, 21)]
 
