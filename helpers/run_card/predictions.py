@@ -137,7 +137,8 @@ def make(entry: dict, value: object, now: float) -> str:
 
 def noted(value: object) -> str:
     """A line on a prediction that was taken, and is not locked yet."""
-    return f"Your prediction {_text(value)} is noted; it will be locked when you measure."
+    written = f"{value:,.6g}" if isinstance(value, float) else _text(value)
+    return f"Your prediction {written} is noted; it will be locked when you measure."
 
 
 def locked(value: object) -> str:

@@ -384,3 +384,17 @@ def test_an_exact_prediction_that_is_accepted_is_simply_right(card, capsys):
     card.lock("it")
     card.outcome("it", 64, choices=True, accepted=True)
     assert said(capsys) == "Your prediction 64, measured 64: right.\n"
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (512.5, "512.5"),
+        (1e-5, "1e-05"),
+        (1.0, "1"),
+        (61234.5, "61,234.5"),
+        (0.1 + 0.2, "0.3"),
+    ],
+)
+def test_a_prediction_is_noted_as_it_was_written(value, written):
+    assert predictions.noted(value).startswith(f"Your prediction {written} is noted")
