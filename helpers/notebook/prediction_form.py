@@ -25,7 +25,6 @@ OPEN = f"No prediction yet: {HOW}"
 OPEN_AGAIN = f"You may predict again for this run: {HOW}"
 FORM, REFUSED = "labs-prediction", "labs-refused"  # for callbacks/live/accessible.js
 NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
-AGAIN = "If a figure below shows predictions, run this cell once more before it."
 KEPT = "Kept, but not scored."
 
 
@@ -67,6 +66,64 @@ def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = 
     keep = display_live(form)
     keep(NOT_LIVE)
     return True
+
+
+def names_of_cell(name: str) -> Callable[[object], None]:
+    """What gives a locked prediction to the names for which the cell under way has it.
+
+    After ``guess = card.predict("ratio", my_guess)`` both are None, and later cells read
+    them. They are bound as if the student had written the prediction into the cell.
+
+    Parameters
+    ----------
+    name : str
+        The prediction's.
+
+    Returns
+    -------
+    callable
+        ``bind(given)``. A name that has got another value since keeps it.
+    """
+    from callbacks.live.place import current_shell
+
+    shell = current_shell()
+    if shell is None:
+        return lambda given: None
+    try:
+        tree = ast.parse(shell.user_ns.get("In", [""])[-1])
+    except SyntaxError:  # a magic
+        return lambda given: None
+    targets, arguments = [], []
+    for node in ast.walk(tree):
+        call = node.value if isinstance(node, ast.Assign) else node
+        if not (
+            isinstance(call, ast.Call)
+            and getattr(call.func, "attr", "") == "predict"
+            and len(call.args) == 2
+            and getattr(call.args[0], "value", None) == name
+        ):
+            continue
+        if isinstance(node, ast.Assign):
+            targets += [one.id for one in node.targets if isinstance(one, ast.Name)]
+        elif isinstance(call.args[1], ast.Name):
+            arguments.append(call.args[1].id)
+
+    def bind(given):
+        without = given
+        if isinstance(given, dict):
+            without = {key: one for key, one in given.items() if one is not None}
+        values = dict.fromkeys(arguments, given) | dict.fromkeys(targets, without)
+        for own, value in values.items():
+            if _is_open(shell.user_ns.get(own)):
+                shell.user_ns[own] = value
+
+    return bind
+
+
+def _is_open(value):
+    return value is None or (
+        isinstance(value, dict) and all(one is None for one in value.values())
+    )
 
 
 def prediction_form(
@@ -122,7 +179,7 @@ def prediction_form(
             return
         for widget in (*fields, button):
             widget.disabled = True
-        say(line or f"Locked. {AGAIN}")
+        say(line or "Locked.")
 
     button.on_click(pressed)
     form = VBox([*fields, button, reply])

@@ -220,7 +220,15 @@ def _ask(name, kind, value, lock):
     if _shows_earlier_runs():
         earlier = progress.of_student(card.content["lab"], left_out=card.path).together
         said = predictions.of_an_earlier_run(earlier["predictions"].get(name))
-    return prediction_form.ask(kind, value, lock, said)
+    bind = prediction_form.names_of_cell(name)
+
+    def lock_and_bind(given):
+        line = lock(given)
+        if not line:
+            bind(given)
+        return line
+
+    return prediction_form.ask(kind, value, lock_and_bind, said)
 
 
 def _shows_earlier_runs():

@@ -155,5 +155,7 @@ class Marked(_OfASubmission):
     late: Lateness
     penalty: float | None
     total: float | None  # None while it is open
+    instead_of: float | None  # the total that a person replaced as a whole
+    is_given: bool  # whether a person has replaced it
     comment: str  # on the whole lab
     needs: list[str]  # why it is open

@@ -36,12 +36,13 @@ from kit.grading.submissions import (
     code_of,
     file_name,
     find,
+    is_none,
     notebook_of,
     read,
     shown_name,
     text_of,
 )
-from kit.labs import Lab
+from kit.labs import Lab, all_labs
 from kit.parallel import exercise_pool, workers
 from kit.progress import Progress
 from kit.todo_cells import (
@@ -116,6 +117,7 @@ def grade(
         raise LabError("--out must not be the folder of submissions.")
     class_files, left_out = feedback.read_files(out), read_left_out(out)
     submissions, unassigned = find(folder, labs)
+    _refuse_another_lab(submissions, folder, labs)
     for lab in labs:
         files = left_out.get(lab.name, {}).get("", [])
         unassigned += [(file, reason) for file, reason in files]
@@ -177,6 +179,24 @@ def absent(
     absent = sorted({person.student for person in roster} - there)
     problem = NOTHING_HANDED_IN
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
+
+
+def _refuse_another_lab(submissions, folder, labs):
+    """Nobody has zero points because the wrong lab was asked for."""
+    if any(one.path or not is_none(one) for one in submissions):
+        return
+    others = [lab for lab in all_labs() if lab not in labs]
+    there = (
+        {one.lab.number for one in find(folder, others)[0] if one.path} if others else {}
+    )
+    if there:
+        asked, found = (
+            f"lab{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+            for numbers in ([lab.number for lab in labs], sorted(there))
+        )
+        raise LabError(
+            f"{folder} has no notebook of {asked}, but of {found}: ask for that."
+        )
 
 
 def _refuse_a_part_of_the_class(submissions, folder, out):

@@ -139,6 +139,12 @@ def _submission(student, lab, paths, others):
     return Submission(student, lab, None, f"{NO_NOTEBOOK.format(lab.name)}{there}")
 
 
+def is_none(submission: Submission) -> bool:
+    """Whether a student has handed in no notebook of the lab, as far as one can see."""
+    nothing = NO_NOTEBOOK.format(submission.lab.name)
+    return submission.problem == NOTHING_HANDED_IN or submission.problem.startswith(nothing)
+
+
 def _different(paths):
     """The first of each group of files with equal content."""
     if len(paths) < 2:

@@ -24,6 +24,7 @@ from kit.pool.rings import rings
 from kit.version import kit_version
 
 HERE = Path(__file__).parent
+MOST_REASONS = 5
 
 
 class Pooled(NamedTuple):
@@ -80,10 +81,14 @@ def gather(folders: Iterable[Path], names: bool) -> tuple[dict[str, Any], list[L
     """
     cards, left_out = read_class(folders)
     if not cards:
-        first = f": {left_out[0].path}: {left_out[0].reason}" if left_out else ""
-        raise LabError(
-            f"there is no run card to pool{first}. Students find theirs in runs/."
+        counts = Counter(one.reason for one in left_out).most_common(MOST_REASONS)
+        first = {one.reason: one.path for one in reversed(left_out)}
+        listed = "; ".join(
+            f"{reason} ({n} file{'s' * (n > 1)}, such as {first[reason]})"
+            for reason, n in counts
         )
+        why = f": {listed}" if listed else ""
+        raise LabError(f"there is no run card to pool{why}. Students find theirs in runs/.")
     called = _names([*cards, *left_out], names)
     cards = [card._replace(person=called[card.person]) for card in cards]
     laws, no_law = topics.throughput(cards)

@@ -186,6 +186,14 @@ RUN_LAST = """async () => {
     notebook.activeCellIndex = notebook.widgets.length - 1;
     await window.jupyterapp.commands.execute("notebook:run-cell");
 }"""
+PRINTED_BY = """async code => {
+    const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+    const future = kernel.requestExecute({code, store_history: false});
+    let text = "";
+    future.onIOPub = message => text += message.content.text || "";
+    await future.done;
+    return text;
+}"""
 RUN_FIRST = """async () => {
     const panel = window.jupyterapp.shell.currentWidget;
     panel.content.activeCellIndex = 0;
@@ -285,7 +293,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     given = nbformat.read(find_lab("02").notebook, as_version=4)
     parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
     names = "law_holds_at_48", "share_of_peak"
-    asks = [new_code_cell(f'lab.card.predict("{name}", None)') for name in names]
+    asks = [new_code_cell(f'guess = lab.card.predict("{name}", None)') for name in names]
     path = course / "course" / "work" / "form.ipynb"
     notebook = new_notebook(cells=[parameters, setup, *asks], metadata=KERNEL)
     nbformat.write(notebook, path)
@@ -307,6 +315,8 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     expect(panel.get_by_text("Your prediction 0.4 is locked")).to_be_visible()
     expect(panel.get_by_text("type it below and press Lock")).to_have_count(1)
     student.look(page, lock, SCREENSHOTS / "prediction-form.png")
+    # Later cells read it under its name, as if it had been written into the cell.
+    assert page.evaluate(PRINTED_BY, "print(guess)") == "0.4\n"
     page.evaluate(RUN_LAST)
     expect(panel.get_by_text("Your prediction 0.4 stands")).to_be_visible()
     page.evaluate(RESTART)

@@ -131,8 +131,9 @@ def _marked(
         needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
         needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
         needs += [] if handed_in else [why, *filter(None, [until]), *left_out(result)]
-    whole = own.get(result["lab"].partition("_")[0])
-    if whole and whole.points is not None:  # the total itself: lateness takes nothing off
+    whole, instead_of = own.get(result["lab"].partition("_")[0]), total
+    is_given = whole is not None and whole.points is not None
+    if whole and is_given:  # the total itself: lateness takes nothing off
         late, penalty, total, needs = late | {"percent": 0.0}, 0.0, whole.points, []
     return {
         **result,
@@ -142,6 +143,8 @@ def _marked(
         "late": late,
         "penalty": penalty,
         "total": total,
+        "instead_of": instead_of if is_given else None,
+        "is_given": is_given,
         "comment": whole.comment if whole else "",
         "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
         "needs": needs,

@@ -54,7 +54,8 @@ def similar(results: list[Marked], labs: list[Lab]) -> list[dict]:
         which too little is left to compare; `tiny`: so is the reference; `more`: pairs
         that were left out; `groups` of students who are alike, also by way of others:
         `members`, and `pairs`, each with `alike` from 0 to 1 and `sides`, two of
-        (who, code). A pair with the reference is a group of its own.
+        (who, code). All who are like the reference are a group as well, without it among
+        its members.
     """
     found = []
     for lab in labs:
@@ -114,11 +115,12 @@ def _groups(pairs):
             merged = frozenset().union(*(group_of.get(who, {who}) for who in sides))
             group_of |= dict.fromkeys(merged, merged)
     for pair in pairs:
-        members = frozenset(pair[1:])
-        if REFERENCE not in members:
-            members = group_of[pair[1]]
-        found.setdefault(members, []).append(pair)
-    return [(sorted(members), shown) for members, shown in found.items()]
+        is_ours = REFERENCE in pair[1:]
+        found.setdefault(REFERENCE if is_ours else group_of[pair[1]], []).append(pair)
+    return [
+        (sorted({who for _, *sides in shown for who in sides} - {REFERENCE}), shown)
+        for shown in found.values()
+    ]
 
 
 def alike(one: Counter[int], other: Counter[int]) -> float:

@@ -251,3 +251,39 @@ def test_what_was_not_measured_in_an_earlier_run_is_said_too():
     assert predictions.of_an_earlier_run(made).endswith(
         "your prediction 0.4, not measured."
     )
+
+
+CELLS = {
+    "both": ("mine = None\nguess = card.predict('share_of_peak', mine)", 0.4, 0.4),
+    "one": ("mine = None\nmine = card.predict('share_of_peak', mine)", 0.4, None),
+    "no name": ("card.predict('share_of_peak', None)", None, None),
+    "another": ("mine = None\nguess = card.predict('first_epoch', mine)", None, None),
+}
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_what_the_form_locks_gets_the_names_of_its_cell(monkeypatch, cell):
+    source, mine, guess = CELLS[cell]
+    names = {"In": ["", source], "mine": None, "guess": None}
+    shell = SimpleNamespace(user_ns=names)
+    monkeypatch.setattr("callbacks.live.place.current_shell", lambda: shell)
+    the_module.names_of_cell("share_of_peak")(0.4)
+    assert (names["mine"], names["guess"]) == (mine, guess)
+
+
+def test_a_name_that_has_another_value_keeps_it_and_empty_entries_are_left_out(monkeypatch):
+    names = {
+        "In": ["my = {8: None, 64: None}; other = card.predict('curve', my)"],
+        "my": {8: None, 64: None}, "other": None,
+    }  # fmt: skip
+    shell = SimpleNamespace(user_ns=names)
+    monkeypatch.setattr("callbacks.live.place.current_shell", lambda: shell)
+    bind = the_module.names_of_cell("curve")
+    bind({8: None, 64: 2})
+    assert names["my"] == {8: None, 64: 2}
+    assert names["other"] == {64: 2}
+    bind({8: 1, 64: 1})
+    assert names["other"] == {64: 2}
+    for odd in ("%time 3 +", "x = (", ""):
+        names["In"] = [odd]
+        the_module.names_of_cell("curve")({8: 1})
