@@ -14,7 +14,12 @@ if (!window.labsAccessible) {
         const label = text(widget.querySelector(".widget-label"));
         const unit = /\[(.*)\]/.exec(label);
         set(handle, "aria-label", label.replace(/\s*\[.*\]/, ""));
-        const value = text(widget.querySelector(".widget-readout"));
+        const readout = widget.querySelector(".widget-readout");
+        const value = text(readout);
+        if (readout) {
+            set(readout, "role", "textbox");
+            set(readout, "aria-label", label);
+        }
         if (value) set(handle, "aria-valuetext", value + (unit ? " " + unit[1] : ""));
     };
 
@@ -24,6 +29,7 @@ if (!window.labsAccessible) {
         const kept = area && area.querySelector(".labs-kept img");
         set(place, "role", "img");
         set(place, "aria-label", kept ? kept.alt : "Curves of the training under way");
+        set(place, "tabindex", "-1");  // a picture takes no keys, and ipympl gives none back
     };
 
     const bar = (element) => {
@@ -109,6 +115,30 @@ if (!window.labsAccessible) {
         });
         wait.observe(area, {subtree: true, childList: true});
     });
+
+    // A form that is locked is disabled, and would leave the focus nowhere, too.
+    document.addEventListener("click", (event) => {
+        const button = event.target.closest && event.target.closest(".labs-prediction button");
+        if (!button || !button.classList.contains("mod-primary")) return;
+        const wait = new MutationObserver(() => {
+            if (!button.disabled) return;
+            wait.disconnect();
+            const said = button.parentElement.querySelector('[role="alert"]');
+            if (!said) return;
+            set(said, "tabindex", "-1");
+            said.focus();
+        });
+        wait.observe(button.parentElement, {
+            subtree: true, childList: true, attributeFilter: ["disabled"],
+        });
+    });
+
+    // ipympl keeps every key from the page, also the one that leads on: a trap.
+    window.addEventListener("keydown", (event) => {
+        const place = event.target.closest
+            && event.target.closest(".jupyter-matplotlib-canvas-div");
+        if (place && event.key === "Tab") event.stopPropagation();
+    }, true);
 
     // As in any form, Enter is its button. The field passes its text on when it is left.
     document.addEventListener("keydown", (event) => {

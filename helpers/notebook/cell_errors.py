@@ -13,6 +13,7 @@ import sys
 import textwrap
 import time
 from pathlib import Path
+from traceback import walk_stack
 from types import TracebackType
 from typing import Any, NamedTuple
 
@@ -21,6 +22,7 @@ from helpers.notebook.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
 UNREADABLE = "has a syntax error"
+CHECKS = Path(__file__).parents[1] / "checks"
 CODE, BOLD = re.compile(r"`([^`]+)`"), "\x1b[1m\\1\x1b[0m"  # no traceback has Markdown
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
@@ -292,6 +294,19 @@ def install(shell: Any) -> None:
     shell.set_custom_exc((KeyboardInterrupt, Exception), _handler(errors))
     # `exit()` would end the kernel, and with it all that the cells have defined.
     shell.ask_exit = lambda: print(NO_EXIT)
+    shell.kernel.raw_input = _outside_of_checks(shell.kernel.raw_input)
+
+
+def _outside_of_checks(ask):
+    """`input`, but not for an answer under check: that would wait for somebody to type."""
+
+    def raw_input(prompt=""):
+        callers = (frame.f_code.co_filename for frame, _ in walk_stack(None))
+        if any(Path(one).is_relative_to(CHECKS) for one in callers):
+            raise RuntimeError("an answer gets its values as arguments; it cannot ask")
+        return ask(prompt)
+
+    return raw_input
 
 
 def _was_stopped(error, shell):
@@ -448,6 +463,8 @@ def _bound(source):
         else:
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 names.add(node.id)
+            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
+                names |= {node.value.id} if isinstance(node.value, ast.Name) else set()
             todo += ast.iter_child_nodes(node)
     return names
 

@@ -121,10 +121,8 @@ class RunCard:
         check_name(self.content["lab"], name)
         what = f"the prediction {name!r}"
         self._refused.add(name)
-        given = predictions.without_placeholders(plain(value, what, GUESSED), what)
         kind = kind_of(self.content["lab"], name)
-        if kind and given is not None:
-            check_kind(kind, given, what)
+        given = _given(kind, value, what)
         self._refused.discard(name)
         entry = self._prediction(name)
         line = predictions.make(entry, given, time.time())
@@ -140,10 +138,9 @@ class RunCard:
     def _lock_as(self, name, kind, value):
         """Note a prediction and lock it at once; returns a line if it comes too late."""
         what = f"the prediction {name!r}"
-        given = predictions.without_placeholders(plain(value, what, GUESSED), what)
+        given = _given(kind, value, what)
         if given is None:
             raise RunCardError("There is no prediction yet: write one, and then lock it.")
-        check_kind(kind, given, what)
         line = predictions.make(self._prediction(name), given, time.time())
         self._refused.discard(name)
         self.lock(name)
@@ -311,6 +308,16 @@ class _Points(UserDict):
 
 def _key(name):
     return int(name) if name.isdecimal() else name
+
+
+def _given(kind, value, what):
+    """A prediction as it is stored, once it is what the lab asks for."""
+    if kind and isinstance(value, float) and not math.isfinite(value):
+        check_kind(kind, value, what)  # first: `nan` may not be asked for at all
+    given = predictions.without_placeholders(plain(value, what, GUESSED), what)
+    if kind and given is not None:
+        check_kind(kind, given, what)
+    return given
 
 
 def plain(value: Any, what: str, if_not_finite: str = MEASURED) -> Any:

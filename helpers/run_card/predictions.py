@@ -294,7 +294,7 @@ def how_near(content: dict) -> Iterator[str]:
     if len(factors) == 1:
         yield _off(factors[0])
     elif len(factors) == 2:  # no median of so few says what is typical
-        yield "off by factors of " + " and ".join(map(number, sorted(factors)))
+        yield "off by factors of " + " and ".join(map(factor_text, sorted(factors)))
     elif factors:
         yield f"typically {_off(median(factors))}"
     asked = _entries(content).values()
@@ -396,7 +396,12 @@ def _off(factor):
         return "exactly right"
     if factor < 1.005:
         return "off by less than 1%"
-    return f"off by a factor of {number(factor)}"
+    return f"off by a factor of {factor_text(factor)}"
+
+
+def factor_text(factor: float) -> str:
+    """A factor for a reader, to whom one beyond a million says no more."""
+    return number(factor) if factor < 1e6 else "more than a million"
 
 
 def _text(value):

@@ -21,7 +21,7 @@ from helpers.notebook.notebooks import (
     students_folder,
 )
 from helpers.run_card import progress
-from helpers.run_card.predictions import how_they_went, number, typical_factor
+from helpers.run_card.predictions import factor_text, how_they_went, typical_factor
 from helpers.run_card.progress import Progress
 from helpers.texts import HELPERS
 from kit import look, working_time
@@ -225,7 +225,7 @@ def _title(notebook):
 def _calibration(states):
     """How the predictions of one lab after the other went: no trend from so few."""
     found = [
-        f"{number(factor)} in lab {state.name[:2]}"
+        f"{factor_text(factor)} in lab {state.name[:2]}"
         for state in states
         if (factor := typical_factor(state.work.together))
     ]

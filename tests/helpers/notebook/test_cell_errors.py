@@ -206,6 +206,27 @@ def test_a_stopped_check_says_where_the_answer_was(kernel):
     assert "It was at" not in line
 
 
+def test_an_answer_under_check_cannot_ask_and_a_cell_can(kernel):
+    kernel.run("def answer():\n    return float(input('how many?'))")
+    raised, said = kernel.run(
+        "from helpers.checks.observe import observe\n"
+        "print(observe(lambda a, q, w: a(), answer, {})['error'])"
+    )
+    assert not raised
+    assert "it raised RuntimeError: an answer gets its values as arguments" in said
+    kernel.client.execute("answer()", allow_stdin=True)
+    asked = kernel.client.get_stdin_msg(timeout=60)
+    assert asked["content"]["prompt"] == "how many?"
+    kernel.client.input("7")
+
+
+def test_a_cell_that_failed_before_it_filled_a_dictionary_is_named(kernel):
+    kernel.run("done = {}")
+    kernel.run("for name in ('a', 'b'):\n    1 / 0\n    done[name] = 1")
+    line, _ = kernel.run("accuracies = {name: done[name] for name in ('a', 'b')}")
+    assert line.startswith("KeyError: 'a'. This cell needs done from cell ["), line
+
+
 def test_a_slip_stays_what_python_says(kernel):
     raised, _ = kernel.run("a_slip + 1")
     assert "NameError: name 'a_slip' is not defined" in raised

@@ -398,3 +398,14 @@ def test_an_exact_prediction_that_is_accepted_is_simply_right(card, capsys):
 )
 def test_a_prediction_is_noted_as_it_was_written(value, written):
     assert predictions.noted(value).startswith(f"Your prediction {written} is noted")
+
+
+def test_what_a_lab_asks_for_is_said_before_what_a_card_can_keep():
+    card = open_card("05_many_gpus_fit", {}, {})
+    with pytest.raises(RunCardError, match="True or False"):
+        card.predict("accumulation_is_the_same", float("nan"))
+
+
+def test_a_factor_beyond_a_million_says_no_more():
+    assert predictions.factor_text(11.52) == "11.5"
+    assert predictions.factor_text(4.9e27) == "more than a million"
