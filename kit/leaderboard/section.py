@@ -94,7 +94,7 @@ def _row(files, holder):
 
 def _interval(values, digits):
     low, middle, high = (f"{value:{digits}}" for value in values)
-    return f"{middle} ({low} to {high})"
+    return f"{middle} ({low}&nbsp;to&nbsp;{high})"
 
 
 def _machines(entries):

@@ -368,7 +368,7 @@ def test_a_board_in_the_docs_is_made_from_the_files_of_its_page(store, box, tmp_
     (folder / "entries" / "mine.py").write_text(submissions.HONEST)
     text = board_section(folder)
     low, middle, high = entry["result"]["score"]
-    assert f"| {middle:.3f} ({low:.3f} to {high:.3f}) |" in text
+    assert f"| {middle:.3f} ({low:.3f}&nbsp;to&nbsp;{high:.3f}) |" in text
     assert "(leaderboard/entries/mine.py), *holder* |" in text
     assert entry["machine"]["name"] in text
     for name in ("board.png", "board-dark.png"):
