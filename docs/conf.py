@@ -12,18 +12,17 @@ from pathlib import Path
 
 from docutils import nodes
 
-from kit.authoring.pages.site_page import site_page
+from kit.authoring.pages.site_page import link_repository, site_page
 from kit.look.formulas import formula_html
 
 REPOSITORY = Path(__file__).resolve().parents[1]
-# Of a copy on GitHub, for the buttons of Colab and Binder; a workflow knows its own.
+# Where to clone the course; for one on GitHub there are buttons of Colab and Binder, too.
+# A workflow knows its own.
 REPOSITORY_URL = os.environ.get("LABS_REPOSITORY_URL", "")
 
 project = "Scaling Labs"
 release = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
 language = "en"
-author = "its authors"
-copyright = "MIT licence"
 
 extensions = ["myst_nb", "sphinx_copybutton"]
 include_patterns = [
@@ -48,9 +47,12 @@ html_title = f"Scaling Labs {release}"
 html_logo = html_favicon = "../kit/look/mark.svg"
 html_static_path = ["site", "../kit/look/tokens.css"]
 html_css_files = ["tokens.css", "site.css"]
-html_js_files = ["print.js", ("live.js", {"defer": "defer"})]
+html_js_files = ["print.js", "unfold.js", ("live.js", {"defer": "defer"})]
 html_sourcelink_suffix = ""  # *Download source* gives the file under its own name
-html_context = {"default_mode": "auto"}  # light or dark, as the reader's system
+html_context = {
+    "default_mode": "auto",  # light or dark, as the reader's system
+    "course_address": REPOSITORY_URL,
+}
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["site"]
 html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
@@ -58,6 +60,8 @@ html_theme_options = {
     "home_page_in_toc": True,
     "navbar_persistent": [],  # the search is in the sidebar
     "show_toc_level": 2,
+    "search_bar_text": "Search",
+    "footer_content_items": ["licence.html"],
 }
 
 
@@ -74,10 +78,12 @@ SCROLLS = """
 {}
 </div>
 """
+# It mentions every term once, and explains none.
+NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
 
 
 def _prepare_page(app, name, source):
-    """Here a button can turn a page dark, so a page has both pictures, and hides one."""
+    # Here a button can turn a page dark, so a page has both pictures, and hides one.
     source[0] = BOTH.sub(
         lambda found: SCROLLS.format(
             IMAGE.format(found[3], unescape(found[2]), "light")
@@ -85,6 +91,10 @@ def _prepare_page(app, name, source):
         ),
         source[0],
     )
+    if name == root_doc:
+        source[0] = link_repository(source[0], REPOSITORY_URL)
+    if name == "CHANGELOG":
+        source[0] = NOT_SEARCHED + source[0]
     folder, _, lab = name.rpartition("/")
     if folder == "solutions":
         source[0] = site_page(lab, source[0], REPOSITORY_URL, root_doc)

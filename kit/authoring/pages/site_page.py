@@ -8,8 +8,9 @@ from helpers.plain_json import as_json
 from kit.authoring.pages.live_parts import live_part
 from kit.labs import find_lab
 
-FOLDED = {"parameters": "Show the parameters", "setup": "Show the set-up"}
+FOLDED = {"parameters": "the parameters", "setup": "the set-up"}
 COLAB = "https://colab.research.google.com/github{path}/blob/main/notebooks/{name}.ipynb"
+CLONE = "clone the repository"
 BINDER = "https://mybinder.org/v2/gh{path}/main?urlpath=lab/tree/notebooks/{name}.ipynb"
 
 
@@ -46,7 +47,7 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
         if found := re.match(r"# Solution (\S+):", text):
             open_cell = todo[cell["metadata"]["nbgrader"]["grade_id"]]
             cells.append(open_cell | {"outputs": [], "id": f"todo-{found[1]}"})
-            _fold(cell, f"Show our answer to {found[1]}")
+            _fold(cell, f"our answer to {found[1]}")
         for tag in FOLDED.keys() & cell["metadata"].get("tags", ()):
             _fold(cell, FOLDED[tag])
         cells.append(cell)
@@ -56,10 +57,31 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
     return as_json(notebook | {"cells": cells})
 
 
-def _fold(cell, prompt):
+def link_repository(source: str, repository: str = "") -> str:
+    """Link the words of the first page that say what to clone.
+
+    Parameters
+    ----------
+    source : str
+        Its Markdown.
+    repository : str
+        An address; empty: the words stay as they are.
+
+    Returns
+    -------
+    str
+        Markdown.
+    """
+    return source.replace(CLONE, f"[{CLONE}]({repository})") if repository else source
+
+
+def _fold(cell, what):
     metadata = cell["metadata"]
     metadata["tags"] = [*metadata.get("tags", ()), "hide-input"]
-    metadata["mystnb"] = {"code_prompt_show": prompt, "code_prompt_hide": "Hide it"}
+    metadata["mystnb"] = {
+        "code_prompt_show": f"Show {what}",
+        "code_prompt_hide": f"Hide {what}",
+    }
 
 
 def _ways_to_run(name, repository):
