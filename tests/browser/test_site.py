@@ -1,6 +1,7 @@
 """`make site`: whole links, no execution, and pages that everybody can read."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -12,10 +13,11 @@ import pytest
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
-from kit.authoring.pages.site_page import site_page
+from kit.authoring.pages.site_page import link_repository, site_page
 from kit.labs import all_labs, find_lab
 from tests.browser.accessibility import violations
 
+ADDRESS = "https://example.org/labs"
 GLOSSARY = REPOSITORY / "docs" / "glossary.md"
 
 
@@ -30,6 +32,7 @@ def site(tmp_path_factory):
             "-c", "docs", ".", str(folder),
         ],
         cwd=REPOSITORY, capture_output=True, text=True, check=False,
+        env=os.environ | {"LABS_REPOSITORY_URL": ADDRESS},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return folder
@@ -108,6 +111,18 @@ def test_an_answer_is_folded_below_its_open_exercise(site, page):
     expect(page.get_by_text("sweep_batch_sizes: list")).to_be_hidden()
     page.get_by_text("Show our answer to 2.1").click()
     expect(answer).to_be_visible()
+    expect(page.get_by_text("Hide our answer to 2.1")).to_be_visible()
+
+
+def test_the_first_page_and_the_footer_link_to_the_repository(site):
+    for name, links in (("docs/index", 2), ("solutions/02_throughput", 1)):
+        path = site / f"{name}.html"
+        assert Links(path).targets.count(ADDRESS) == links
+        assert "Scaling Labs, MIT licence." in path.read_text(encoding="utf-8")
+    source = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
+    linked = link_repository(source, ADDRESS)
+    assert linked.count(f"[clone the repository]({ADDRESS})") == 1
+    assert link_repository(source) == source
 
 
 def test_a_lab_can_be_downloaded_solved_and_unsolved(site):
@@ -164,6 +179,64 @@ def test_on_a_telephone_a_figure_keeps_its_size_and_scrolls_alone(site, page):
         assert box.evaluate("e => e.scrollWidth > e.clientWidth")
 
 
+CODE = ".highlight pre:not(.cell_output *)"
+
+
+def faded(box):
+    """By how much an edge fades: before and after it scrolled to its end."""
+    return box.evaluate(
+        """async box => {
+          const fade = () => new Promise(resolve => requestAnimationFrame(() =>
+            requestAnimationFrame(() =>
+              resolve(getComputedStyle(box).getPropertyValue("--fade")))));
+          const before = await fade();
+          box.scrollLeft = box.scrollWidth;
+          return [before, await fade()];
+        }"""
+    )
+
+
+def test_code_keeps_its_lines_and_fits_or_scrolls(site, page):
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    unfold(page)
+    columns = """all => all.filter(box => box.scrollWidth > box.clientWidth)
+        .map(box => Math.max(...box.textContent.split("\\n").map(line => line.length)))"""
+    assert min(page.locator(CODE).evaluate_all(columns), default=89) > 88
+    page.emulate_media(media="print")
+    assert not page.locator(CODE).evaluate_all(columns)
+
+
+def test_on_a_telephone_code_fades_and_can_be_reached_by_keyboard(site, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    unfold(page)
+    wide = (
+        "all => all.filter(box => box.scrollWidth > box.clientWidth).map(b => b.tabIndex)"
+    )
+    assert set(page.locator(CODE).evaluate_all(wide)) == {0}
+    assert faded(page.locator(CODE).first) == ["48px", "0px"]
+
+
+def unfold(page):
+    page.evaluate("document.querySelectorAll('details').forEach(d => d.open = true)")
+
+
+@pytest.mark.parametrize("name", ["index", "leaderboard"])
+def test_on_a_telephone_the_edge_of_a_picture_that_scrolls_fades(site, page, name):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / "docs" / f"{name}.html").as_uri())
+    assert faded(page.locator(".picture").first) == ["48px", "0px"]
+
+
+def test_the_leaderboard_fits_into_a_window(site, page):
+    page.goto((site / "docs" / "leaderboard.html").as_uri())
+    boards = page.locator(".pst-scrollable-table-container:has(td .download)")
+    assert boards.count() == 3
+    assert boards.evaluate_all("all => all.every(b => b.scrollWidth === b.clientWidth)")
+    heights = boards.locator("tbody tr").evaluate_all("all => all.map(r => r.clientHeight)")
+    assert max(heights) < 120, "a title needs more than four lines"
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize(
     "name", ["docs/index", "docs/glossary", "solutions/00_devices", "solutions/08_faster"]
@@ -182,6 +255,10 @@ def test_cards_and_tables_stand_on_the_dark_page_itself(site, page):
     assert page.locator(".cell_output .labs-message").count() > 3
     colours = shown.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
     assert set(colours) == {"rgba(0, 0, 0, 0)"}
+    frames = page.locator(".cell_output img").evaluate_all(
+        "all => all.map(e => getComputedStyle(e).padding)"
+    )
+    assert set(frames) == {"0px"}
     assert not violations(page, [".bd-article"])
 
 
@@ -221,6 +298,16 @@ def test_the_search_finds_a_term(site, page, file_server):
     page.goto(f"{address}search.html?q=roofline")
     page.locator("#search-results a", has_text="Glossary").first.wait_for()
     page.get_by_text("Search finished").wait_for()
+
+
+def test_the_search_leaves_out_the_list_of_changes(site, page, file_server):
+    assert "noise scale" in (REPOSITORY / "CHANGELOG.md").read_text(encoding="utf-8")
+    address = served(site, file_server)
+    page.goto(f"{address}search.html?q=noise+scale")
+    page.get_by_text("Search finished").wait_for()
+    found = page.locator("#search-results a").all_inner_texts()
+    assert "Glossary" in found
+    assert "Changes" not in found
 
 
 def glossary():
