@@ -45,6 +45,7 @@ if (!window.labsAccessible) {
         // Tab goes to a question once, and the arrows to its choices.
         const inputs = [...radios.querySelectorAll("input")];
         const here = inputs.find((one) => one === document.activeElement)
+            || inputs.find((one) => one.getAttribute("tabindex") === "0")
             || inputs.find((one) => one.checked) || inputs[0];
         inputs.forEach((one) => set(one, "tabindex", one === here ? "0" : "-1"));
     };

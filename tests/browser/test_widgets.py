@@ -20,6 +20,15 @@ model.fit(np.ones((64, 2)), np.ones(64), epochs=2, verbose=0,
 LIVE = [".widget-slider", ".jupyter-matplotlib", ".labs-quiz", ".labs-dashboard"]
 
 
+FOCUS_FIGURE = """() => {
+    const canvas = document.querySelector(".jupyter-matplotlib-canvas-div");
+    canvas.focus();
+    return document.activeElement === canvas;
+}"""
+IS_IN_FIGURE = """() =>
+    !!document.activeElement.closest(".jupyter-matplotlib-canvas-div")"""
+
+
 @pytest.fixture(scope="module")
 def notebook(course, lab_server):
     """A notebook with every kind of live widget that the course has."""
@@ -44,6 +53,14 @@ def test_live_widgets_have_names_and_values_and_answer_to_keys(notebook, lab_ser
     )
     figures = shown.get_by_role("img", name="learning rate 0.0891, batch size 1: loss")
     expect(figures.first).to_be_visible()
+
+    # A figure is no trap: it is no stop, and Tab leads on from one that was clicked.
+    canvas = page.locator(".jupyter-matplotlib-canvas-div").first
+    expect(canvas).to_have_attribute("tabindex", "-1")
+    canvas.click(position={"x": 40, "y": 40})
+    assert page.evaluate(FOCUS_FIGURE)
+    page.keyboard.press("Tab")
+    assert not page.evaluate(IS_IN_FIGURE)
 
     button = page.get_by_role("button", name="Draw step by step")
     button.click()

@@ -74,7 +74,7 @@ def test_a_prediction_of_the_kind_asked_for_is_taken(asked, value):
         (NUMBER, np.array([1, 2, 3]), "is 3 values, 1, 2, 3, but .* one number"),
         (NUMBER, {"a": 1}, "is {'a': 1}, but .* one number"),
         (NUMBER, True, "is True, but .* one number"),
-        (NUMBER, float("nan"), "is nan, .* finite numbers. Write one, such as 0.5"),
+        (NUMBER, float("nan"), "is nan, but .* one number above 0"),
         (NUMBER, np.float32("inf"), "is inf, .* finite numbers. Write one, such as 0.5"),
         (NUMBER, 1j, "is a complex"),
         (NUMBERS, 2.0, r"is 2.0, but .* \{...\} as the cell had it, .* one number"),
