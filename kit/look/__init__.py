@@ -1,6 +1,8 @@
 """One look for all pages: design tokens, a style sheet, the mark, and page templates."""
 
+import base64
 import functools
+import hashlib
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,11 @@ def render(template: Path, **values: object) -> str:
     str
     """
     return environment(template.parent).get_template(template.name).render(**values)
+
+
+def content_hash(script: str) -> str:
+    """What a page's Content-Security-Policy says of the one script that may run in it."""
+    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
 
 
 @functools.cache

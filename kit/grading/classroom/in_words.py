@@ -16,7 +16,7 @@ from helpers.exercise import find_exercise
 HIDDEN = ("waits", "nonce", "changed", "error", "mistake", "seed", "repeats")
 MOST_ROWS, MOST_COLUMNS = 8, 9
 LONGEST_TEXT = 240  # characters of a cell
-MOST_EVENTS = 8
+MOST_EVENTS = 10
 EMPTY = ("", [], {})
 FEWEST_PLOTTED, MOST_PLOTTED = 6, 400
 MOST_LISTED = 10  # whole numbers, such as sizes: these say more than a line
@@ -150,8 +150,10 @@ def _told(events, words):
             told.append(form.format(*map(_as_code, parts)))
         else:
             told.append(_text(event, 1))
-    more = f" … ({len(told)} in all)" if len(told) > MOST_EVENTS else ""
-    return ", ".join(told[:MOST_EVENTS]) + more if told else "nothing"
+    if len(told) > MOST_EVENTS:  # how it ended is often what the judge speaks of
+        left_out = f"… ({len(told) - MOST_EVENTS} more) …"
+        told = [*told[: MOST_EVENTS // 2], left_out, *told[-MOST_EVENTS // 2 :]]
+    return ", ".join(told) if told else "nothing"
 
 
 def _as_code(value):

@@ -1,10 +1,12 @@
 for (const table of document.querySelectorAll("table.sorted")) {
   const rows = [...table.tBodies[0].rows];
   const search = document.getElementById(table.dataset.search);
+  // "muller" finds Müller.
+  const plain = (text) => text.normalize("NFD").replace(/\p{Mn}/gu, "").toLowerCase();
   search?.addEventListener("input", () => {
-    const words = search.value.toLowerCase().split(/\s+/);
+    const words = plain(search.value).split(/\s+/);
     for (const row of rows) {
-      const text = row.textContent.toLowerCase();
+      const text = plain(row.textContent);
       row.hidden = !words.every((word) => text.includes(word));
     }
   });

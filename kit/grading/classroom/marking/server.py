@@ -2,8 +2,8 @@
 
 The page is for this machine and this person: it listens on 127.0.0.1 only, under an
 address that nobody can guess, and writes nothing but `overrides.csv` and `rubric.csv`. It
-has no script. A comment that is used again is an item of the rubric, with a box to tick
-under each answer; answers alike stand together, and one mark can be given to all of them.
+runs no script but its own. A comment that is used again is an item of the rubric, with a
+box to tick under each answer; answers alike stand together, and can be given one mark.
 """
 
 import contextlib
@@ -41,6 +41,7 @@ from kit.grading.classroom.marking.rubric import (
     write_rubric,
 )
 
+SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 MOST_BYTES = 50_000_000  # of a form
 MOST_FIELDS = 100_000
 SILENT_SECONDS = 30  # then a connection that says nothing is closed
@@ -339,6 +340,9 @@ def page(
     lines = {one["number"]: as_lines(_items_of(one, rubric)) for one in collected}
     return look.render(
         Path(__file__).with_name("page.html.j2"),
+        script=SCRIPT,
+        script_hash=look.content_hash(SCRIPT),
+        unread=[n for n in range(len(collected)) if not values.get(f"points-{n}")],
         answers=collected,
         before=digests(collected, overrides),
         form=values,

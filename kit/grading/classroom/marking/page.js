@@ -1,0 +1,32 @@
+// What a person has typed is not lost, and saving leads back to the place.
+const form = document.querySelector("form");
+const PLACE = "labs-mark-place";
+let isChanged = false;
+const left = sessionStorage.getItem(PLACE);
+if (left !== null) scrollTo(0, Number(left));
+sessionStorage.removeItem(PLACE);
+const total = (place) => {
+  const boxes = [...form.querySelectorAll(`input[data-place="${place}"]`)];
+  const ticked = boxes.filter((box) => box.checked);
+  const sum = ticked.reduce((found, box) => found + Number(box.dataset.adds), 0);
+  const output = document.getElementById(`sum-${place}`);
+  output.textContent = ticked.length ? `ticked: ${Number(sum.toFixed(2))}` : "";
+};
+form.addEventListener("input", (event) => {
+  isChanged = true;
+  if (event.target.dataset.place) total(event.target.dataset.place);
+});
+form.addEventListener("submit", () => {
+  isChanged = false;
+  sessionStorage.setItem(PLACE, scrollY);
+});
+addEventListener("beforeunload", (event) => {
+  if (isChanged) event.preventDefault();
+});
+// Enter goes to the next field for points; only the button saves.
+form.addEventListener("keydown", (event) => {
+  if (event.key !== "Enter" || event.target.inputMode !== "decimal") return;
+  event.preventDefault();
+  const fields = [...form.querySelectorAll("input[inputmode=decimal]")];
+  fields[fields.indexOf(event.target) + 1]?.focus();
+});

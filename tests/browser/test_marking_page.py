@@ -1,0 +1,40 @@
+"""The page of `labs mark` keeps what was typed, and its place, in a browser."""
+
+from playwright.sync_api import expect
+
+from tests.browser.accessibility import violations
+from tests.kit.grading.classroom.test_marking import RUBRIC, graded, marking
+
+__all__ = ["graded"]  # the fixture
+
+
+def test_marking_keeps_its_place_counts_and_warns_before_it_loses_points(graded, page):
+    page.set_viewport_size({"width": 1280, "height": 500})
+    with marking(graded) as address:
+        page.goto(address)
+        bar = page.locator(".save")
+        expect(bar).to_contain_text("0 of 3 read")
+        page.get_by_text("Rubric: comments to use again").click()
+        page.get_by_label("Rubric of").fill(RUBRIC)
+        page.get_by_role("button", name="Save all").click()
+        expect(bar).to_contain_text("Saved.")
+        page.get_by_label("1: Names the cause").nth(1).check()
+        expect(page.locator("#sum-1")).to_have_text("ticked: 1")
+        fields = page.get_by_label("Points, of")
+        fields.nth(1).fill("1")
+        fields.nth(1).press("Enter")
+        expect(fields.nth(2)).to_be_focused()
+        assert "0 of 3 read" in bar.inner_text(), "Enter has saved nothing"
+        warned = []
+        page.once("dialog", lambda dialog: (warned.append(dialog.type), dialog.dismiss()))
+        page.close(run_before_unload=True)
+        page.wait_for_timeout(500)
+        assert warned == ["beforeunload"]
+        fields.nth(2).scroll_into_view_if_needed()
+        before = page.evaluate("scrollY")
+        assert before > 0
+        page.get_by_role("button", name="Save all").click()
+        expect(bar).to_contain_text("1 of 3 read")
+        assert abs(page.evaluate("scrollY") - before) < 30
+        expect(page.locator(".unread")).to_have_count(2)
+        assert not violations(page)
