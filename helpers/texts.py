@@ -9,7 +9,7 @@ HELPERS = Path(__file__).parent
 
 
 def read_texts(number: str) -> dict:
-    """The quiz of a lab, and what its predictions are.
+    """The quiz of a lab, what its predictions are, and which figure a report shows.
 
     Parameters
     ----------
@@ -21,10 +21,11 @@ def read_texts(number: str) -> dict:
     dict
         `quiz`: a list of questions, each with `question` and `choices`, which have
         `text`, `why` and perhaps `right`;
-        `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`.
+        `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`;
+        `report_figure`: a part of the summary of the figure that answers the question.
         All are empty for a lab without such a file.
     """
-    texts = {"quiz": [], "predictions": {}}
+    texts = {"quiz": [], "predictions": {}, "report_figure": ""}
     path = HELPERS / f"lab_{number}" / "quiz.toml"
     if not path.is_file():
         return texts

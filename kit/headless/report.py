@@ -18,6 +18,7 @@ from helpers.machine import other_load
 from helpers.run_card.documents import cards_of, own_rate
 from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_units, in_words
+from helpers.texts import read_texts
 from kit import look
 from kit.headless.sweep_figure import SweepFigure
 from kit.labs import Lab, title_and_question
@@ -81,7 +82,7 @@ def _section(result, folder):
     if executed.exists():
         notebook = nbformat.read(executed, as_version=4)
         found = pictures(notebook.cells)
-        main = main_picture(notebook)
+        main = main_picture(notebook, read_texts(lab.number)["report_figure"])
         html = page(notebook, lab, card.get("parameters", {}))
         write_atomically(folder / f"{lab.name}.html", html)
     checks = card.get("checks", {}).values()
@@ -176,7 +177,17 @@ def _changes(card):
     before, now = _first_rate(last), _first_rate(card)
     parts = [f"{before[0]} {now[1] / before[1] - 1:+.0%}"] if before and now else []
     parts += [f"{name} was {in_words(value)}" for name, value in other.items()]
+    parts += _busy_runs({"the earlier run": last, "this run": card}) if parts else []
     return f"Since the run of {day}: {'; '.join(parts)}." if parts else ""
+
+
+def _busy_runs(cards):
+    """A line about each run whose speed was measured beside other programs."""
+    return [
+        f"other programs used up to {noted['percent']}% of the CPUs during {which}"
+        for which, card in cards.items()
+        if (noted := card.get("other_load"))
+    ]
 
 
 def _other_parameters(earlier, card):
@@ -347,8 +358,28 @@ def _markdown_as_html(context, source):
     return MarkdownWithMath(renderer=renderer).render(source)
 
 
-def main_picture(notebook: nbformat.NotebookNode) -> tuple[str, str] | None:
-    """The figure that a lab leads up to: the last one before its closing parts."""
+def main_picture(
+    notebook: nbformat.NotebookNode, named: str = ""
+) -> tuple[str, str] | None:
+    """The figure that answers a lab's question.
+
+    Parameters
+    ----------
+    notebook : nbformat.NotebookNode
+        An executed lab.
+    named : str
+        A part of the figure's alternative text; the first figure with it counts.
+
+    Returns
+    -------
+    (str, str) or None
+        As in `pictures`; where no figure has this name, the last one before the lab's
+        closing parts.
+    """
+    if named:
+        for picture in pictures(notebook.cells):
+            if named in picture[1]:
+                return picture
     sources = [cell.source for cell in notebook.cells]
     ends = [n for n, source in enumerate(sources) if source.startswith(CLOSING)]
     before = pictures(notebook.cells[: min(ends, default=None)])

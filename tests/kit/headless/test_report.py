@@ -2,12 +2,14 @@
 
 import re
 
+import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from helpers.run_card.documents import open_card
+from helpers.texts import read_texts
 from kit.headless.report import main_picture, page, write_report
-from kit.labs import find_lab
+from kit.labs import all_labs, find_lab
 from tests.browser import student
 
 FORMULAS = r"""A step takes $t_0 + b / r_\infty$ seconds, which a table compares:
@@ -78,11 +80,28 @@ def test_the_main_figure_is_the_last_one_before_the_closing_parts(cells, main):
     assert (found and found[1]) == main
 
 
-def a_run(size, speed):
+def test_a_figure_that_is_named_is_the_main_one_and_a_wrong_name_changes_nothing():
+    cells = [drawn("step times"), drawn("speeds, small"), drawn("speeds"), drawn("memory")]
+    notebook = new_notebook(cells=cells)
+    assert main_picture(notebook, "speeds")[1] == "speeds, small"
+    assert main_picture(notebook, "accuracy")[1] == "memory"
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
+def test_a_lab_names_a_figure_of_its_solution_for_the_report(lab):
+    named = read_texts(lab.number)["report_figure"]
+    assert named
+    found = main_picture(nbformat.read(lab.solution, as_version=4), named)
+    assert named in found[1]
+
+
+def a_run(size, speed, busy=False):
     environment = {"device": {"name": "a toy"}, "versions": {}}
     parameters = {"scale": "smoke", "batch_size": size}
     card = open_card("02_throughput", parameters, environment)
     card.measure("images_per_second", speed)
+    if busy:
+        card.note_other_load(60, 3.0, None)
     card.finish()
     return card.content
 
@@ -102,13 +121,33 @@ def test_a_run_is_compared_with_one_that_had_the_same_parameters(
     for size, speed in earlier:
         a_run(size, speed)
     monkeypatch.setenv("LABS_RUN", "now")
-    content = a_run(32, 120.0)
-    result = {
-        "lab": find_lab("02"), "given": {}, "card": content, "seconds": 1.0, "error": "",
-    }  # fmt: skip
-    html = write_report([result], tmp_path / "reports", "now").read_text(encoding="utf-8")
+    html = report_of(a_run(32, 120.0), tmp_path / "reports")
     found = re.search(r"Since the run of [^:]*:\d\d: (.*?)</p>", html)
     assert (found[1] if found else "") == says
+
+
+@pytest.mark.parametrize(
+    ("busy_runs", "says"),
+    [
+        ((), ""),
+        ((0,), "; other programs used up to 60% of the CPUs during the earlier run"),
+        ((1,), "; other programs used up to 60% of the CPUs during this run"),
+    ],
+)
+def test_a_change_of_speed_says_which_run_was_on_a_busy_machine(
+    tmp_path, monkeypatch, busy_runs, says
+):
+    a_run(32, 100.0, 0 in busy_runs)
+    monkeypatch.setenv("LABS_RUN", "now")
+    html = report_of(a_run(32, 45.0, 1 in busy_runs), tmp_path)
+    assert f"images per second -55%{says}.</p>" in html
+
+
+def report_of(card, folder):
+    result = {
+        "lab": find_lab("02"), "given": {}, "card": card, "seconds": 1.0, "error": "",
+    }  # fmt: skip
+    return write_report([result], folder, "now").read_text(encoding="utf-8")
 
 
 @pytest.mark.slow
