@@ -6,6 +6,7 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
+from helpers.run_card import predictions
 from helpers.run_card.documents import open_card
 from helpers.texts import read_texts
 from kit.headless.report import main_picture, page, write_report
@@ -172,3 +173,39 @@ def test_a_table_that_is_too_wide_fades_at_its_edge_until_its_end(tmp_path):
         assert table.evaluate(fade) == "0px"
         window.set_viewport_size({"width": 1280, "height": 900})
         assert table.evaluate(fade) == "0px"
+
+
+@pytest.mark.slow
+def test_on_a_telephone_each_prediction_has_its_outcome_in_sight(tmp_path):
+    if not student.browser_path():
+        pytest.skip("chromium is not installed")
+    card = a_run(32, 1.0)
+    entry = {"value": 2.0, "outcome": 4.0, "factor_off": 2.0}
+    card["predictions"] = {"a_speed_over_another": predictions.new_entry() | entry}
+    report_of(card, tmp_path)
+    with student.chromium() as browser:
+        window = browser.new_page(viewport={"width": 390, "height": 900})
+        window.goto((tmp_path / "index.html").as_uri())
+        cells = window.locator(".stacked td")
+        right_edges = cells.evaluate_all(
+            "all => all.map(e => e.getBoundingClientRect().right)"
+        )
+        assert len(right_edges) == 3 and max(right_edges) <= 390
+        label = "e => getComputedStyle(e, '::before').content"
+        assert cells.last.evaluate(label) == '"how near: "'
+
+
+@pytest.mark.slow
+def test_figures_are_light_on_dark_on_a_dark_page_alone(tmp_path):
+    if not student.browser_path():
+        pytest.skip("chromium is not installed")
+    path = tmp_path / "lab.html"
+    notebook = new_notebook(cells=[drawn("a")])
+    path.write_text(page(notebook, find_lab("02"), {}), encoding="utf-8")
+    with student.chromium() as browser:
+        for scheme, turned in (("dark", True), ("light", False)):
+            window = browser.new_page(color_scheme=scheme)
+            window.goto(path.as_uri())
+            style = "e => getComputedStyle(e).filter"
+            figure = window.locator(".output_html img")
+            assert ("invert" in figure.evaluate(style)) == turned
