@@ -14,9 +14,11 @@ from helpers.lab_10.forecast import (
     law_of_lab_10,
     plan,
     race_of_lab_03,
+    slowest,
 )
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.run_card.documents import read_card
+from helpers.run_card.units import in_units
 
 LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
 
@@ -71,7 +73,13 @@ def plan_for(
         "settings": settings,
         "plan": planned,
         "sources": sources,
-        "assumed": [*assumed, "device_days", "machine_devices", "machine_gbit"],
+        "assumed": [
+            *assumed,
+            "straggler_spread",
+            "device_days",
+            "machine_devices",
+            "machine_gbit",
+        ],
     }
 
 
@@ -90,6 +98,8 @@ def lines(planned: dict) -> list[str]:
     settings = planned["settings"]
     names = ("parameters", "critical_batch", "images")
     assumptions = [f"{n} {settings[n]:,.0f}" for n in names if n in planned["assumed"]]
+    if settings["devices"] > 1:
+        assumptions.append(_spread_in_words(settings))
     assumptions.append(f"a failure in {settings['device_days']:,.0f} days of a device")
     if settings["machine_devices"] > 1:
         machine_gbit = settings["machine_gbit"]
@@ -99,10 +109,46 @@ def lines(planned: dict) -> list[str]:
         )
     words = ", ".join(assumptions)
     return [
-        *in_words(settings, planned["plan"]),
+        *_plan_in_words(settings, planned["plan"]),
         f"From {'; '.join(planned['sources'])}.",
         f"Assumed: {words}.",
     ]
+
+
+def _plan_in_words(settings, planned):
+    """As lab 10 prints it, but with times in units that suit their length."""
+    _, all_reduce, batch, _, _, cost = in_words(settings, planned)
+    devices, speed = settings["devices"], planned["images_per_second"]
+    saved = []
+    if planned["save_every_seconds"] < 3600 * planned["hours"]:  # else it ends before
+        saved = [
+            f"Save every {in_units('seconds', planned['save_every_seconds'])}: for each "
+            f"second trained, {planned['lost_seconds']:.5f} s are lost"
+        ]
+    return [
+        f"{devices:,} device{'s' if devices > 1 else ''} at {settings['link_gbit']:.3g} "
+        f"Gbit/s: {in_units('images_per_second', speed)}, efficiency "
+        f"{100 * planned['efficiency']:.1f}%",
+        all_reduce,
+        batch,
+        *saved,
+        f"To {settings['goal']}: {_span(planned['hours'])}, "
+        f"{_span(planned['device_hours'])} of device time",
+        cost,
+    ]
+
+
+def _span(hours):
+    return f"{hours:,.0f} hours" if hours >= 100 else in_units("seconds", 3600 * hours)
+
+
+def _spread_in_words(settings):
+    """The cause of most of the loss where the network is fast."""
+    spread, devices = settings["straggler_spread"], settings["devices"]
+    return (
+        f"step times that differ by {spread:.0%} (straggler_spread: the slowest of "
+        f"{devices:,} devices takes {slowest(devices, spread):.2f} times the mean)"
+    )
 
 
 def refuse_constant_failure(settings: dict) -> None:

@@ -59,7 +59,9 @@ def labs_plan(devices, *options):
 def test_a_plan_says_its_sources_and_what_it_assumes(fit):
     result = labs_plan(1)
     # One device, 64 images: 64 / (0.01 + 0.064) images per second, and nobody waits.
-    assert "1 devices at 25 Gbit/s: 864.9 images/s, efficiency 100.0%" in result.output
+    assert (
+        "1 device at 25 Gbit/s: 865 images per second, efficiency 100.0%" in result.output
+    )
     [card] = runs_folder().glob("02_throughput/*.json")
     began = time.localtime(read_card(card)["started_unix_seconds"])
     date = time.strftime("%Y-%m-%d %H:%M", began)
@@ -125,7 +127,30 @@ def test_devices_that_fail_before_they_have_restarted_are_refused(fit):
         "100,000,000 devices would fail every 1.82 s, but a restart takes 600 s: "
         "ask for at most 304,062 devices."
     )
-    assert "Save every 110 s" in lines_of(304_062, "25Gbit", 64)[3]
+    long = lines_of(304_062, "25Gbit", 64, images=1e12)
+    assert long[3].startswith("Save every 1 min 50 s: ")
+
+
+def test_times_are_in_units_that_suit_their_length(fit):
+    short = lines_of(8, "25Gbit", 64)
+    assert short[0].startswith("8 devices at 25 Gbit/s: 6,460 images per second, ")
+    assert short[3].endswith(" 3 min 54 s, 31 min 16 s of device time")
+    long = lines_of(8, "25Gbit", 64, images=1e10)
+    assert long[3].startswith("Save every 5 h 56 min: for each second trained, ")
+    assert long[4].endswith("hours of device time")
+
+
+def test_a_training_that_ends_before_the_first_save_has_no_interval(fit):
+    assert not [line for line in lines_of(8, "25Gbit", 64) if "Save every" in line]
+
+
+def test_the_spread_that_slows_a_plan_is_among_what_it_assumes(fit):
+    assert (
+        "step times that differ by 5% (straggler_spread: the slowest of 8 devices takes "
+        "1.07 times the mean)"
+    ) in lines_of(8, "25Gbit", 64)[-1]
+    assert "straggler" not in lines_of(1, "25Gbit", 64)[-1]
+    assert "straggler_spread" in plan.plan_for(8, "25Gbit", 64)["assumed"]
 
 
 def test_a_plan_says_how_gradients_are_added_up(fit):
@@ -139,7 +164,7 @@ def test_a_plan_says_how_gradients_are_added_up(fit):
 
 def test_a_plan_has_a_price_and_an_energy(fit):
     def cost(*options):
-        return labs_plan(64, *options).output.splitlines()[5]
+        return labs_plan(64, *options).output.splitlines()[4]
 
     assert "dollars at 2 per device hour" in cost()
     assert "kWh at 700 W per device" in cost()
