@@ -302,8 +302,9 @@ def launch(
     named = [host.strip() for host in hosts.split(",")] if hosts else []
     try:
         start(chosen, given, workers, named, folder, restart, engine)
-    except KeyboardInterrupt:
-        typer.echo("labs: interrupted; all workers have ended.", err=True)
+    except KeyboardInterrupt as stopped:
+        words = f"labs: interrupted; all workers have ended. {stopped}".rstrip()
+        typer.echo(words, err=True)
         raise typer.Exit(130) from None
 
 

@@ -68,6 +68,9 @@ def start(
     ------
     LabError
         As `launch`; or if the lab has no such training.
+    KeyboardInterrupt
+        After all workers have ended; with a line on where the training is, and how to
+        resume it.
     """
     place = own_place()
     folder = (folder or _new_folder(lab, shared=place or hosts)).absolute()
@@ -75,9 +78,35 @@ def start(
     if hosts:
         print("\n".join(lines_for_hosts(hosts, lab, folder, restarts, engine)))
         return
-    launch(command, folder, workers, place, restarts)
+    try:
+        launch(command, folder, workers, place, restarts)
+    except KeyboardInterrupt:
+        here = None if place else workers
+        line = _how_to_resume(lab, folder, here, restarts, engine)
+        raise KeyboardInterrupt(line) from None
     who = f"Worker {place['task']['index']} has" if place else "All workers have"
     print(f"{who} ended without an error. Logs and checkpoints: {folder}")
+
+
+def _how_to_resume(lab, folder, workers, restarts, engine):
+    options = _options(lab, folder, restarts, engine)
+    again = shlex.join(
+        ["labs", *options, *(["--workers", str(workers)] if workers else [])]
+    )
+    ends = {
+        "tensorflow": "resumes from the last checkpoint",
+        "jax": "starts again from the beginning, because it saves no checkpoints",
+    }
+    return f"Logs and checkpoints: {folder}. `{again}` {ends[engine]}."
+
+
+def _options(lab, folder, restarts, engine):
+    """What to write after `labs` for a training that has a folder."""
+    return [
+        "launch", lab.number, "--folder", str(folder),
+        *(["--restart", str(restarts)] if restarts else []),
+        *(["--engine", engine] if engine != "tensorflow" else []),
+    ]  # fmt: skip
 
 
 def _new_folder(lab, shared):
@@ -155,13 +184,8 @@ def lines_for_hosts(
     """
     # TensorFlow listens on all addresses of a host: two names may be the same host.
     addresses = [f"{host}:{HOSTS_PORT + rank}" for rank, host in enumerate(hosts)]
-    command = [str(Path(sys.executable).with_name("labs")), "launch", lab.number]
-    command += [
-        "--folder",
-        str(folder),
-        *(["--restart", str(restarts)] if restarts else []),
-        *(["--engine", engine] if engine != "tensorflow" else []),
-    ]
+    program = str(Path(sys.executable).with_name("labs"))
+    command = [program, *_options(lab, folder, restarts, engine)]
     return [
         f"{host}: TF_CONFIG={shlex.quote(as_json(_config(addresses, rank)))} "
         f"{shlex.join(command)}"
