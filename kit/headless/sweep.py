@@ -26,12 +26,13 @@ from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder, write_atomically
 from helpers.run_card.documents import cards_of, versions
+from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_heading, in_short, in_words
 from kit.headless.execute import execute, timed
 from kit.headless.given_parameters import by_name, check_folder, parsed, warning
 from kit.headless.report import facts, page, shown, write_table
 from kit.headless.sweep_figure import draw
-from kit.labs import Lab, find_lab
+from kit.labs import Lab, find_lab, title_and_question
 from kit.parallel.workers import on_a_cluster, tls
 from kit.progress import Progress
 
@@ -292,7 +293,7 @@ def write_sweep(
             }
         )
     notes = _notes(swept, [result["card"] for _, result, _ in known])
-    title = f"Scaling Labs: {lab.name}, a sweep"
+    title = title_and_question(lab)[0].replace("Lab", "Sweep of lab", 1)
     figure = draw(runs, swept, names)
     write_table(out / "index.html", title, notes, headings, rows, figure)
     table = Table(*headings)
@@ -314,10 +315,17 @@ def _notes(swept, cards):
 
 
 def _numbers(result):
-    """The measurements of a run card that are one number."""
-    measured = result["card"]["measurements"] if result["card"] else {}
+    """A run's measurements that are one number, then the outcomes of its predictions."""
+    card = result["card"] or {}
+    outcomes = {
+        name: entry["outcome"]
+        for name, entry in card.get("predictions", {}).items()
+        if is_entry(entry)
+    }
+    measured = card.get("measurements", {})
+    found = measured | {name: one for name, one in outcomes.items() if name not in measured}
     return {
         name: value
-        for name, value in measured.items()
+        for name, value in found.items()
         if isinstance(value, (int, float)) and not isinstance(value, bool)
     }

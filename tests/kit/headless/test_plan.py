@@ -136,7 +136,7 @@ def test_times_are_in_units_that_suit_their_length(fit):
     assert short[0].startswith("8 devices at 25 Gbit/s: 6,460 images per second, ")
     assert short[3].endswith(" 3 min 54 s, 31 min 16 s of device time")
     long = lines_of(8, "25Gbit", 64, images=1e10)
-    assert long[3].startswith("Save every 5 h 56 min: for each second trained, ")
+    assert long[3].startswith("Save every 5 h 55 min: for each second trained, ")
     assert long[4].endswith("hours of device time")
 
 

@@ -9,6 +9,7 @@ import pytest
 from rich.console import Console
 
 from helpers.errors import LabError
+from helpers.run_card import predictions
 from helpers.run_card.documents import cards_of
 from kit.headless import sweep
 from kit.labs import find_lab
@@ -130,3 +131,23 @@ def test_a_run_that_failed_is_shown_and_tried_again(tmp_path, capsys):
     assert "seed 1: no space left" in capsys.readouterr().out
     assert "Failed: no space left" in (tmp_path / "index.html").read_text()
     assert "no space left" in (tmp_path / "sweep.csv").read_text()
+
+
+def test_a_sweep_is_named_by_its_labs_question_and_shows_outcomes_of_predictions(tmp_path):
+    outcome = predictions.new_entry() | {"value": 1.0, "outcome": 0.26}
+    several = predictions.new_entry() | {"value": [1], "outcome": [1, 16]}
+    card = {
+        "measurements": {"steps_per_second": 2.5, "loss_by_epoch": {"1": [3.0]}},
+        "predictions": {"loss_after_one_epoch": outcome, "thrown_out": several},
+    }
+    run = {"card": card, "seconds": 1.0, "error": None}
+    sweep.write_sweep(tmp_path, LAB, ["seed"], [({"seed": 0}, run, "a")], Console())
+    page = (tmp_path / "index.html").read_text()
+    assert "<h1>Sweep of lab 01: What does the batch size do to the path" in page
+    assert page.count("Scaling Labs</p>") == 1
+    with open(tmp_path / "sweep.csv", newline="") as file:
+        [row] = csv.DictReader(file)
+    assert row == {
+        "seed": "0", "seconds": "1.0", "steps_per_second": "2.5",
+        "loss_after_one_epoch": "0.26", "error": "",
+    }  # fmt: skip
