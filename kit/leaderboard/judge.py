@@ -8,6 +8,7 @@ import ast
 import functools
 import hmac
 import os
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -26,7 +27,7 @@ from helpers.speed_record.splits import (
     split,
 )
 from kit.grading.classroom.similar import alike, safe_bags
-from kit.leaderboard.box_run import Outcome, run_in_box
+from kit.leaderboard.box_run import Outcome, pinned, run_in_box
 from kit.leaderboard.header import Header, header
 from kit.leaderboard.machine import board_of, this_machine
 from kit.leaderboard.store import Store
@@ -113,12 +114,23 @@ def add(
         total = len(left) + len(entry["runs"])
         with Progress(what=about.title[:40], total=total, unit="run", quiet=quiet) as bar:
             bar.update(len(entry["runs"]))
+            if any(kind == JUDGED for kind, _ in left) and not quiet:
+                bar.write(calibrating(), file=sys.stderr)
             measure(store, entry, left, calibrate, bar.update)
         verdict = decide(store.entry(number))
         if verdict.state == "entry":
             verdict = _against_the_holder(store, number, verdict, calibrate, quiet)
     store.decide(number, *verdict)
     return store.entry(number)
+
+
+def calibrating() -> str:
+    """A line for those who wait, because this takes minutes on a busy machine."""
+    return (
+        f"calibrating: {rule.CALIBRATION_STEPS:,} steps of a fixed training on "
+        f"{len(pinned())} CPUs, before the first run and after each seed. The machine's "
+        f"load average is {os.getloadavg()[0]:.1f}."
+    )
 
 
 def _before(store, entry, problems):

@@ -5,6 +5,7 @@ Only the run in the box is replaced: it has tests of its own.
 
 import itertools
 import random
+import re
 
 import pytest
 
@@ -89,6 +90,23 @@ def test_a_submission_is_judged_once(store, box):
     first = add(store, submissions.HONEST)
     assert add(store, submissions.HONEST)["number"] == first["number"]
     assert len(box.calls) == 12
+
+
+def test_a_judging_says_before_it_calibrates_that_it_does_and_how_busy_it_is(
+    store, box, capsys
+):
+    before = []
+
+    def calibrate():
+        before.append(capsys.readouterr().err)
+        return 20.0
+
+    settings = Settings("sprint", seeds=2)
+    judge.add(store, submissions.HONEST, settings, calibrate)
+    assert re.search(r"calibrating: 2,700 steps .* load average is \d+\.\d", before[0])
+    assert not any("calibrating" in said for said in before[1:])
+    judge.add(store, submissions.HONEST, settings, calibrate)
+    assert "calibrating" not in capsys.readouterr().err, "nothing is run again"
 
 
 def test_a_judging_that_was_interrupted_continues(store, box):
