@@ -18,6 +18,7 @@ SHARED = {
     "callbacks/__init__.py", "callbacks/early_stopping.py", "callbacks/epoch_recorder.py",
     "callbacks/live/__init__.py", "callbacks/live/dashboard.py",
     "callbacks/live/divergence.py", "callbacks/live/figure_table.py",
+    "callbacks/live/live_canvas.py",
     "callbacks/live/picture.py", "callbacks/live/place.py", "callbacks/live/progress.py",
     "callbacks/live/style.py", "callbacks/live/under_way.py", "callbacks/live/views.py",
     "callbacks/stopping.py",
