@@ -410,10 +410,13 @@ for name, curve in shown.items():
 # </details>
 
 # %% [markdown]
-# Would you see it in the curves? On two devices, the wrong line trains as if the rate were
-# 0.4 instead of 0.2, and in the stored run it even ended lower, at a loss of 0.640 instead of
-# 0.681. On four, the rate is in effect 0.8, and the loss ended at 0.706. Each is a single
-# run, so this only shows that the mistake need not be visible. What do your curves show?
+# Would you see it in the curves? In the stored run, on four replicas, the loss leapt from 0.85
+# to 2.26 between steps 17 and 22, and was back at 0.72 in step 25. On two replicas, it leapt
+# to 1.36 in step 24, and yet it ended at 0.640, lower than the 0.681 of the right loss. So
+# the end of a run can hide the mistake, and one could blame a bad batch for a leap. In
+# [another measurement with 20 seeds](../docs/measurements.md#lab-06-does-the-wrong-loss-show),
+# 17 runs on two replicas and 19 on four had a leap of more than 0.5 within three steps, but
+# only one with the right loss. What do your curves show?
 
 # %% [markdown]
 # [Adam](https://keras.io/api/optimizers/adam/) ([Kingma and Ba
@@ -729,7 +732,7 @@ def train_epoch(number, train_step, valid_step):
 # without new work.
 
 # %% [markdown]
-# The first epoch will take longer (20 s instead of 6 s in the stored run), because
+# The first epoch will take longer (19 s instead of 7 s in the stored run), because
 # TensorFlow first runs your Python code once *for every replica*, and builds one large
 # graph.
 #
@@ -857,8 +860,8 @@ print(f"By Amdahl's law, at most {rate * speed_up(fixed_part, 8):.2f} on 8 repli
 # - *Waiting* is added, too: for the slowest replica, and for the [host](../docs/glossary.md).
 #
 # So take these speed-ups as limits that you will not reach. They rest on two batch sizes,
-# measured on one machine. In the stored run, the law allowed two replicas to be 1.70 times as
-# fast as one device. They were 1.32 times as fast, but then they were simulated, and shared a
+# measured on one machine. In the stored run, the law allowed two replicas to be 1.68 times as
+# fast as one device. They were 1.10 times as fast, but then they were simulated, and shared a
 # processor.
 
 # %% [markdown]
@@ -933,7 +936,7 @@ card.outcome("array_over_files", ratio)
 # %% [markdown]
 # Your files came from the operating system's memory; a slow disk would take even longer. As
 # long as the host reads faster than the GPUs train, they hardly ever wait. In the stored
-# run it reads 7.8 times as fast as the two replicas train. With GPUs more than 7.8 times as
+# run it reads ten times as fast as the two replicas train. With GPUs more than ten times as
 # fast, the host would be the limit, and in practice sooner, because it has other work, too.
 
 # %% [markdown]
