@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 MOST_ROWS = 12
+LONGEST_ALIGNED = 24  # letters of a label
 EXAMPLES = {
     "ratio": "a number above 0", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
@@ -143,7 +144,8 @@ def prediction_form(
         names = list(value) if isinstance(value, dict) else []
         if not 0 < len(names) <= MOST_ROWS:
             return None
-    fields = [_field(of_each or kind, name) for name in names]
+    longest = max(len(_label(name)) for name in names) if of_each else 0
+    fields = [_field(of_each or kind, name, longest) for name in names]
     reply = HTML(layout=Layout(width="auto"))
     button = Button(
         description="Lock",
@@ -187,11 +189,13 @@ def prediction_form(
     return form
 
 
-def _field(kind, name):
+def _field(kind, name, letters):
+    """A field; those of one form begin below each other, unless a label is long."""
     from ipywidgets import Layout, Text, ToggleButtons
 
     label = "Your prediction" if name is None else _label(name)
-    wide = {"description_width": "initial"}
+    is_short = 0 < letters <= LONGEST_ALIGNED
+    wide = {"description_width": f"{letters + 2}ch" if is_short else "initial"}
     if kind == "truth":
         choices = [("yes", True), ("no", False)]
         return ToggleButtons(options=choices, value=None, description=label, style=wide)
