@@ -124,11 +124,13 @@ def _quiz(done, notebook):
     quiz_line = f"Quiz: {answered} of {asked} answered"
     if answered:
         quiz_line += f", {done.right_at_once} right at once"
-    which = f"question{'s' * (len(left) > 1)} {', '.join(left)}"
-    return [
-        quiz_line,
-        *(["; still open: ", _place(notebook, r"quiz\(", which)] if left else []),
-    ]
+    lists = {"still open": left, "not yet right": done.still_wrong}
+    parts = [quiz_line]
+    for what, numbers in lists.items():
+        if numbers:
+            which = f"question{'s' * (len(numbers) > 1)} {', '.join(numbers)}"
+            parts += [f"; {what}: ", _place(notebook, r"quiz\(", which)]
+    return parts
 
 
 def _predictions(together, notebook):

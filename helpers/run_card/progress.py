@@ -56,6 +56,15 @@ class Progress(NamedTuple):
             if name in self.questions
         )
 
+    @property
+    def still_wrong(self) -> list[str]:
+        """Questions whose last answer is wrong."""
+        return [
+            name
+            for name in self.questions
+            if name in self.answers and not self.answers[name]["last"]["right"]
+        ]
+
 
 def of_student(lab: str, left_out: Path | None = None) -> Progress:
     """The progress over all runs of a student.
