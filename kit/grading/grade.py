@@ -22,7 +22,7 @@ from kit.grading.box import sandbox
 from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
 from kit.grading.classroom import feedback
-from kit.grading.classroom.class_files import Person, for_students
+from kit.grading.classroom.class_files import Person, for_students, read_roster
 from kit.grading.classroom.left_out import read_collected, read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
@@ -42,7 +42,7 @@ from kit.grading.submissions import (
     shown_name,
     text_of,
 )
-from kit.labs import Lab, all_labs
+from kit.labs import Lab, all_labs, find_lab
 from kit.parallel import exercise_pool, workers
 from kit.progress import Progress
 from kit.todo_cells import (
@@ -57,6 +57,8 @@ from kit.todo_cells import (
 NOT_GRADED = "not graded"
 NOTHING: Contents = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
 DEFAULT_LIMITS = sandbox.Limits()
+
+ROSTER = "roster.csv"
 
 
 def grade(
@@ -121,6 +123,8 @@ def grade(
     for lab in labs:
         files = left_out.get(lab.name, {}).get("", [])
         unassigned += [(file, reason) for file, reason in files]
+    if line := _another_roster(out, {one.student for one in submissions}):
+        print(line)
     class_files = for_students(class_files, {one.student for one in submissions})
     submissions += absent(submissions, labs, class_files.roster)
     _refuse_a_part_of_the_class(submissions, folder, out)
@@ -179,6 +183,22 @@ def absent(
     absent = sorted({person.student for person in roster} - there)
     problem = NOTHING_HANDED_IN
     return [Submission(student, lab, None, problem) for student in absent for lab in labs]
+
+
+def _another_roster(out, students):
+    """A line if this folder of grades has no roster, and one beside or in it is theirs."""
+    if (out / ROSTER).exists():
+        return ""
+    for path in sorted([*out.glob(f"*/{ROSTER}"), *out.parent.glob(f"*/{ROSTER}")]):
+        theirs = set()
+        with contextlib.suppress(LabError):  # it is no file of this command
+            theirs = {person.student for person in read_roster(path.parent, find_lab)}
+        if students & theirs:
+            return (
+                f"{out} has no {ROSTER}, but {path.parent} has one with these students: if "
+                f"they are that class, use --out {path.parent}."
+            )
+    return ""
 
 
 def _refuse_another_lab(submissions, folder, labs):

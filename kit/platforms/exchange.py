@@ -326,6 +326,11 @@ def hand_back(
     results = [result for result in document["results"] if result["lab"] == lab.name]
     if not results:
         raise LabError(f"{out} has no grades for {lab.name}, but for {', '.join(labs)}.")
+    if not any(result["person"] for result in results):
+        raise LabError(
+            f"{out} has no roster.csv with these students, so nothing says whose row of "
+            f"{table_path} is whose: give the folder that `labs collect` wrote with --out."
+        )
     table, form = read_table(table_path)
     by_id = {(r["person"] or {}).get("id"): r for r in results}
     grades = {

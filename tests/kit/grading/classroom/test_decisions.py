@@ -172,3 +172,30 @@ def test_the_overview_says_whose_file_is_the_same(graded, tmp_path):
     overview = html.unescape((out / "overview.html").read_text())
     said = re.findall(r"the same file as (\w+)", overview)
     assert sorted(said) == ["ada", "ann"]
+
+
+def test_the_wrong_lab_gives_nobody_zero_points(graded, tmp_path):
+    out, _ = graded(rules="missing = 0\n")
+    before = (out / "grades.csv").read_bytes()
+    folder = tmp_path / "submissions"
+    said = labs("grade", folder, "--lab", "01", "--no-sandbox", "--out", out, status=1)
+    assert f"{folder} has no notebook of lab 01, but of lab 02: ask for that." in said
+    assert (out / "grades.csv").read_bytes() == before
+
+
+def test_points_for_a_whole_lab_say_whose_they_are_and_what_they_replace(graded):
+    out, _ = graded(overrides=ROWS.replace("ada,2.figure,,", "ada,2.figure,2,"))
+    assert "5.5 of 8 points, which your instructor has given" in page_of(out, "bob")
+    overview = html.unescape((out / "overview.html").read_text())
+    assert "by you, instead of 0" in overview
+
+
+def test_another_folder_of_grades_with_these_students_is_named(graded, tmp_path):
+    graded()
+    folder, out = tmp_path / "submissions", tmp_path / "other"
+    said = labs("grade", folder, "--lab", "02", "--no-sandbox", "--out", out)
+    assert f"{out} has no roster.csv, but {tmp_path / 'the grades'} has one" in said
+    table = tmp_path / "table.csv"
+    table.write_text("Identifier,Full name\n")
+    said = labs("hand-back", table, "--out", out, status=1)
+    assert f"{out} has no roster.csv with these students" in said
