@@ -731,7 +731,8 @@ show_figure(figures.all_reduces(all_reduce_curves, crossover), text, session.cap
 # of [lab 03](03_time_to_accuracy.ipynb) bends ([McCandlish et al.
 # 2018](https://arxiv.org/abs/1812.06162)). Far beyond it, the number of steps hardly falls any
 # more, so almost every further image in the batch is an extra one. The size comes from your
-# run of lab 03. Without one, we *assume* 1,000 images.
+# newest run of lab 03, and is small if that was at smoke scale. Without such a run, we
+# *assume* 1,000 images.
 
 # %% [markdown]
 # The fixed cost $t_0$, the peak $r_\infty$ and the number of parameters come from your run

@@ -96,7 +96,8 @@ def live(
         )
     }
     for name, (low, high, label) in SLIDERS.items():
-        sliders[name] = _slider(widgets, low, high, settings[name], label, wide)
+        whole = name in WHOLE
+        sliders[name] = _slider(widgets, low, high, settings[name], label, whole, wide)
     text = widgets.HTML()
     figure = plans({"now": {n: planned({"devices": n}) for n in DEVICES}}, stacked=True)
 
@@ -122,7 +123,7 @@ def live(
     return figure, widgets.VBox([*sliders.values(), text], layout=layout)
 
 
-def _slider(widgets, low, high, value, label, wide):
+def _slider(widgets, low, high, value, label, whole, wide):
     value = min(max(value, low), high)
     if low == 0:
         return widgets.FloatSlider(
@@ -134,6 +135,6 @@ def _slider(widgets, low, high, value, label, wide):
         max=log10(high),
         step=0.001,
         description=label,
-        readout_format=".3g",
+        readout_format=",.0f" if whole else ",.3r",  # 64 and 2,110
         **wide,
     )
