@@ -130,7 +130,7 @@ def mark(grades, points, comment):
         strange = urllib.request.Request(address, headers={"Host": "evil.example:80"})
         with pytest.raises(urllib.error.HTTPError):
             urllib.request.urlopen(strange)
-        headings = re.findall(r"<h3>(.*?)</h3>", shown)
+        headings = [one.strip() for one in re.findall(r"<h3.*?>([^<]*)", shown)]
         place = headings.index("Ada Lovelace (Ada Lovelace_101)")
         form = {f"points-{place}": points, f"comment-{place}": comment}
         saved = urllib.request.urlopen(address, urllib.parse.urlencode(form).encode())
@@ -161,7 +161,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert "overrides.csv, line 3: there is no student 'Nobody'" in said
     shown, text = mark(grades, "7", "")
     assert TEXT in shown
-    assert "<script>" not in text
+    assert text.count("<script>") == 1, "ours"
     assert "give 0 to 2 points" in html.unescape(text)
     mark(grades, "1,5", "=Good, but why?")
     labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
