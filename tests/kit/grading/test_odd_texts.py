@@ -83,7 +83,9 @@ def marking(grades):
 def load(address):
     """The page: its text, and each answer's place by student."""
     page = urllib.request.urlopen(address, timeout=60).read().decode()
-    headings = re.findall(r"<h3>(.*?)</h3>", page, re.DOTALL)
+    headings = re.findall(
+        r"<h3[^>]*>(.*?)(?: <span[^>]*>unread</span>)?</h3>", page, re.DOTALL
+    )
     return page, {html.unescape(name): place for place, name in enumerate(headings)}
 
 
