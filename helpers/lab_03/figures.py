@@ -155,7 +155,7 @@ def steps_to_target(
         axes.axvline(guess, color=VIOLET, linestyle=":", label="your guess")
     axes.set(
         xscale="log",
-        yscale="log",
+        yscale=_scale_of_heights(axes),
         xlabel="batch size [images]",
         ylabel="steps to the target",
         title="each dot a run",
@@ -215,7 +215,7 @@ def time_by_laws(
         axes.plot(best_size, guess, "X", label="your prediction", **style)
     axes.set(
         xscale="log",
-        yscale="log",
+        yscale=_scale_of_heights(axes),
         xlabel="batch size [images]",
         ylabel="time to accuracy [s]",
         title="each dot a run, the bars their medians",
@@ -225,6 +225,15 @@ def time_by_laws(
     axes.minorticks_off()
     axes.legend()
     return figure
+
+
+def _scale_of_heights(axes):
+    """A logarithmic axis needs a point; without any, the figure says why it is empty."""
+    if axes.dataLim.minposy < math.inf:  # the smallest height above 0
+        return "log"
+    place: dict = {"transform": axes.transAxes, "ha": "center"}
+    axes.text(0.5, 0.5, "no run reached the target", **place)
+    return "linear"
 
 
 def _pairs(medians):

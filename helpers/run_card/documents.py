@@ -229,7 +229,13 @@ class RunCard:
             self._show(line)
 
     def measure(self, name: str, value: object) -> None:
-        """Note a measured value; `name` carries the unit. Raises as `predict`."""
+        """Note a measured value; `name` carries the unit. Raises as `predict`.
+
+        In a dict, infinity is kept as None: what a lab never reaches, as no JSON can say.
+        """
+        if isinstance(value, dict):
+            is_never = {k: isinstance(v, float) and v == math.inf for k, v in value.items()}
+            value = {k: None if is_never[k] else v for k, v in value.items()}
         self.content["measurements"][name] = plain(value, f"the measurement {name!r}")
         self.save()
 

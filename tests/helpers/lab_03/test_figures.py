@@ -23,6 +23,11 @@ def test_a_size_that_never_reaches_the_target_has_no_median(steps, floor, bend, 
     assert ("perfect scaling" in labels) is drawn
     assert ("fit, bend at 280" in labels) is drawn
     assert {"noise scale", "its median", "your guess"} <= set(labels)
+    figure.set_layout_engine("constrained")
+    figure.canvas.draw()
+    said = [text.get_text() for text in figure.axes[0].texts]
+    assert said == ([] if drawn else ["no run reached the target"])
+    assert figure.axes[0].get_yscale() == ("log" if drawn else "linear")
     plt.close(figure)
 
 

@@ -163,6 +163,16 @@ def test_a_value_that_json_cannot_hold_is_refused_by_name_and_spoils_nothing(val
     assert content["measurements"]["sweep"] == {"8": 1.0}
 
 
+def test_what_is_never_reached_is_none_in_a_dict_and_nan_is_refused():
+    card = open_card("02_x", {}, {})
+    card.measure("laws", {"floor": float("inf"), "bend": np.float64("inf"), "peak": 2.0})
+    stored = read_card(card.path)["measurements"]["laws"]
+    assert stored == {"floor": None, "bend": None, "peak": 2.0}
+    for wrong in (float("nan"), -float("inf")):
+        with pytest.raises(RunCardError, match="finite"):
+            card.measure("laws", {"floor": wrong})
+
+
 @pytest.mark.parametrize("key", [*KEYS, None])
 @pytest.mark.parametrize("wrong", ["missing", "another type", "cut short"])
 def test_a_damaged_card_is_set_aside_with_one_line(key, wrong, capsys):

@@ -359,6 +359,16 @@ def test_without_its_data_a_lab_prints_the_same_lines(monkeypatch):
     assert verify([lab.solution])
 
 
+@pytest.mark.weekly
+def test_lab_03_runs_to_its_end_where_nothing_reaches_the_target(tmp_path):
+    given = {"scale": "smoke", "target_accuracy": 0.999}
+    solution = find_lab("03").solution
+    text = printed(execute(solution, tmp_path / "out.ipynb", given, progress=False))
+    assert "Floor: never; bend: never" in text
+    assert "Checks passed: 5 of 5" in text
+    assert latest_cards()["03_time_to_accuracy"]["measurements"]["laws"]["floor"] is None
+
+
 TRAINS = """
 import time
 import keras, numpy
