@@ -234,7 +234,7 @@ PrintThroughput = check("2.1", PrintThroughput)
 # %% [markdown]
 # Now train. (This took 41 s in the stored run, whose outputs are in the solved notebook.)
 # To stop early, press the square in the notebook's toolbar. Two complete epochs are enough
-# for the next cells, even if the message asks you to run this one again.
+# for the next cells, although the message then asks you to run this cell again.
 #
 # **Predict:** will the first epoch be as fast as the others? Guess the throughput of the
 # first epoch, divided by the throughput of a typical epoch.

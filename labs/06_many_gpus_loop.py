@@ -413,7 +413,7 @@ for name, curve in shown.items():
 # Would you see it in the curves? In the stored run, on four replicas, the loss leapt from 0.85
 # to 2.26 between steps 17 and 22, and was back at 0.72 in step 25. On two replicas, it leapt
 # to 1.36 in step 24, and yet it ended at 0.640, lower than the 0.681 of the right loss. So
-# the end of a run can hide the mistake, and one could blame a bad batch for a leap. In
+# the end of a run can hide the mistake, and you might blame a bad batch for a leap. In
 # [another measurement with 20 seeds](../docs/measurements.md#lab-06-does-the-wrong-loss-show),
 # 17 runs on two replicas and 19 on four had a leap of more than 0.5 within three steps, but
 # only one with the right loss. What do your curves show?

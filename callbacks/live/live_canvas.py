@@ -1,4 +1,4 @@
-"""A canvas that waits for the browser's first message, and never misses it."""
+"""A canvas for a live figure, which answers the browser however early it asks."""
 
 import functools
 import threading
@@ -28,9 +28,9 @@ def live_canvas(figure: "Figure") -> "Canvas":
     """Give a figure an ipympl canvas with nothing above it.
 
     The browser asks for the picture as soon as there is a canvas, and ipykernel answers
-    from another thread. On a busy machine that thread was quicker than the one that
-    makes the canvas: without its manager the question was lost, and the figure blank.
-    So messages wait until the canvas is whole.
+    from another thread. On a busy machine, that thread can be quicker than the one that
+    makes the canvas. A canvas without a manager would lose the question and stay blank, so
+    messages wait until it has one.
 
     Parameters
     ----------

@@ -56,5 +56,5 @@ def side_by_side(exercise: str) -> tuple[str, str]:
 
 
 def _wrapped(page):
-    """A listing in a narrow column, whose long lines go on in the next."""
+    """A listing whose long lines wrap, because its column is narrow."""
     return page.replace("white-space: pre;", f"{WRAPPED};")

@@ -70,7 +70,7 @@ def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = 
 
 
 def names_of_cell(name: str) -> Callable[[object], None]:
-    """What gives a locked prediction to the names for which the cell under way has it.
+    """A function that binds a locked prediction to the names of the cell under way.
 
     After ``guess = card.predict("ratio", my_guess)`` both are None, and later cells read
     them. They are bound as if the student had written the prediction into the cell.
@@ -190,7 +190,7 @@ def prediction_form(
 
 
 def _field(kind, name, letters):
-    """A field; those of one form begin below each other, unless a label is long."""
+    """A field; with short labels, all boxes of a form begin at the same place."""
     from ipywidgets import Layout, Text, ToggleButtons
 
     label = "Your prediction" if name is None else _label(name)

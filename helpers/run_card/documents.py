@@ -231,11 +231,10 @@ class RunCard:
     def measure(self, name: str, value: object) -> None:
         """Note a measured value; `name` carries the unit. Raises as `predict`.
 
-        In a dict, infinity is kept as None: what a lab never reaches, as no JSON can say.
+        In a dict, infinity is stored as None, because JSON has none: a lab's *never*.
         """
         if isinstance(value, dict):
-            is_never = {k: isinstance(v, float) and v == math.inf for k, v in value.items()}
-            value = {k: None if is_never[k] else v for k, v in value.items()}
+            value = {key: None if _is_never(one) else one for key, one in value.items()}
         self.content["measurements"][name] = plain(value, f"the measurement {name!r}")
         self.save()
 
@@ -314,6 +313,10 @@ class _Points(UserDict):
 
 def _key(name):
     return int(name) if name.isdecimal() else name
+
+
+def _is_never(value):
+    return isinstance(value, float) and value == math.inf
 
 
 def _given(kind, value, what):

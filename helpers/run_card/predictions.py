@@ -400,7 +400,7 @@ def _off(factor):
 
 
 def factor_text(factor: float) -> str:
-    """A factor for a reader, to whom one beyond a million says no more."""
+    """A factor in words; beyond a million, its digits would tell a reader nothing."""
     return number(factor) if factor < 1e6 else "more than a million"
 
 
