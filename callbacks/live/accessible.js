@@ -122,10 +122,9 @@ if (!window.labsAccessible) {
         const button = event.target.closest && event.target.closest(".labs-prediction button");
         if (!button || !button.classList.contains("mod-primary")) return;
         const wait = new MutationObserver(() => {
-            if (!button.disabled) return;
-            wait.disconnect();
             const said = button.parentElement.querySelector('[role="alert"]');
-            if (!said) return;
+            if (!button.disabled || !said) return;
+            wait.disconnect();
             set(said, "tabindex", "-1");
             said.focus();
         });

@@ -179,9 +179,9 @@ def prediction_form(
             reason = str(error).replace("run the cell again", "press Lock again")
             say(reason[0].upper() + reason[1:])
             return
+        say(line or "Locked.")  # first: accessible.js moves the focus there
         for widget in (*fields, button):
             widget.disabled = True
-        say(line or "Locked.")
 
     button.on_click(pressed)
     form = VBox([*fields, button, reply])

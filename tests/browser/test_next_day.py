@@ -311,6 +311,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     field.press("Enter")
     expect(field).to_have_attribute("aria-invalid", "false")
     expect(reply).to_contain_text("Locked.")
+    expect(reply).to_be_focused()  # field and button have been disabled
     expect(lock).to_be_disabled()
     expect(panel.get_by_text("Your prediction 0.4 is locked")).to_be_visible()
     expect(panel.get_by_text("type it below and press Lock")).to_have_count(1)
