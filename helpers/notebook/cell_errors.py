@@ -53,6 +53,7 @@ class NotebookCell(NamedTuple):
 
     source: str
     is_set_up: bool  # it comes before the lab itself
+    identity: object  # as that of a `Cell`
 
 
 class CellErrors:
@@ -145,14 +146,18 @@ class CellErrors:
         missing = error.name if isinstance(error, NameError) else None
         own = _bound(self.source)
         uses = {missing} if missing else _names(self.source, ast.Load) - own
-        error_text = "" if missing else f"{type(error).__name__}: {_first_line(error)} "
         if found := self._failed_cell(uses, len(self.cells)):
             cell, name = found
-            return (
-                f"{error_text}This cell needs `{name}` from cell [{cell.number}], "
+            line = (
+                f"This cell needs `{name}` from cell [{cell.number}], "
                 f"{_quoted(cell.source)}, which {cell.problem}. {self._remedy(cell)}"
             )
-        return missing and (self._renamed(missing) or self._not_run(missing))
+            # Last: it may mislead, because it is about what that cell has not made.
+            own = f" It ended with {type(error).__name__}: {_first_line(error)}"
+            return line if missing else line + own
+        return missing and (
+            self._renamed(missing) or self._gone(missing) or self._not_run(missing)
+        )
 
     def _failed_cell(self, names, before):
         """The last of the first `before` cells that should have made one of the names."""
@@ -213,6 +218,18 @@ class CellErrors:
             f"`{missing}` is not defined yet: the cell {_quoted(maker.source)} has not "
             f"been run. {RUN_SET_UP if only_set_up else RUN_ABOVE}"
         )
+
+    def _gone(self, missing):
+        """A cell that was run makes it: it was deleted since, or the cell was changed."""
+        identities = {cell.identity for cell in self.cells} - {None}
+        sources = {cell.source for cell in self.cells}
+        for cell in _notebook_sources():
+            was_run = cell.source in sources or cell.identity in identities
+            if was_run and missing in _bound(cell.source):
+                return (
+                    f"There is no `{missing}`: run the cell {_quoted(cell.source)} again."
+                )
+        return None
 
 
 def problem_of_answer(exercise: str, missing: bool = False) -> str:
@@ -402,7 +419,7 @@ def _notebook_sources():
     for cell in _notebook_cells():
         source = "".join(cell["source"])
         if cell["cell_type"] == "code":
-            found.append(NotebookCell(source, is_set_up))
+            found.append(NotebookCell(source, is_set_up, cell.get("id")))
         elif heading := re.search(r"^## +(.+?) *$", source, re.M):
             is_set_up = heading[1] == SET_UP
     return found

@@ -30,6 +30,11 @@ STYLE = (
     "padding: 10px 16px; margin: 6px 0; line-height: 1.55"
 )
 UNDERLINED = "text-decoration: underline"
+# JupyterLab breaks what is printed, and errors, in the middle of a word.
+WHOLE_WORDS = """<style>
+.jp-OutputArea-output pre
+{word-break: normal !important; overflow-wrap: anywhere !important}
+</style>"""
 LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
 
 
@@ -92,7 +97,7 @@ def show(text: str, page: str) -> None:
     from IPython.display import display
 
     if in_jupyterlab():  # a screen reader reads it out
-        page = f'<div role="status">{page}</div>'
+        page = f'{WHOLE_WORDS}<div role="status">{page}</div>'
     display({"text/plain": text, "text/html": page}, raw=True)
 
 

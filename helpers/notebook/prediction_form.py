@@ -19,6 +19,7 @@ LONGEST_ALIGNED = 24  # letters of a label
 EXAMPLES = {
     "ratio": "a number above 0", "fraction": "from 0 to 1", "amount": "0 or more",
     "list": "such as 16, 256", "word": "a word", "number": "a number",
+    "place": "1 for the first",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
 HOW = "type it below and press Lock, or write it in place of None and run this cell again."

@@ -19,11 +19,12 @@ WRITE = {
     "truth": "True or False, without quotes",
     "word": "a word between quotes",
     "list": "a list of numbers above 0, such as [16, 256], or [] for none",
+    "place": "a place: a whole number from 1, for the first",
 }
 # A dict of these, with the names that the lab's cell has.
 OF_EACH_NAME = {
     "numbers": "number", "amounts": "amount", "ratios": "ratio",
-    "truths": "truth", "words": "word",
+    "truths": "truth", "words": "word", "places": "place",
 }  # fmt: skip
 
 
@@ -140,6 +141,8 @@ def _is_possible(kind, value):
     """Whether a number can come out at all: no time is negative, and no share above 1."""
     if kind == "fraction":
         return 0 <= value <= 1
+    if kind == "place":
+        return value >= 1 and value % 1 == 0
     return {"amount": value >= 0, "ratio": value > 0, "list": value > 0}.get(kind, True)
 
 

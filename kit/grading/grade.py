@@ -372,7 +372,10 @@ def _work(
                 yield stored, result
         if waiting:
             number = sum(len(starved(result)) for _, _, result in waiting)
-            print(f"this machine was too busy for {number} exercises: asking them again")
+            print(
+                f"this machine was too busy for {number} "
+                f"exercise{'s' * (number != 1)}: asking again"
+            )
         for task, stored, result in waiting:
             bar.update()
             yield stored, _asked_alone(task, result, scheduler)

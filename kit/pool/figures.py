@@ -36,9 +36,11 @@ def throughput(machines: list[dict], theme: str = "light") -> tuple[Figure, str]
     _in_full(axes.yaxis)
     _legend(axes, theme)
     people = sum(len(machine["fits"]) for machine in machines)
+    kinds = "one kind" if len(machines) == 1 else f"{len(machines)} kinds"
     return figure, (
-        f"Images per second over batch size: {people} sweeps on {len(machines)} kinds of "
-        "machine. Dots are measured, and lines are the law fitted to each sweep."
+        f"Images per second over batch size: {people} sweep{'s' * (people != 1)} on "
+        f"{kinds} of machine. Dots are measured, and lines are the law fitted to each "
+        "sweep."
     )
 
 

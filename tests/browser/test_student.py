@@ -54,6 +54,8 @@ def test_a_student_solves_lab_02(course, lab_server, page):
     everything = "Checks passed: {0} of {0}".format(len(numbers))
     shown = student.run_and_look(page, *passed_lines, everything)
     expect(shown.get_by_text("not yet: ")).to_have_count(0)
+    for printed in shown.locator(".jp-OutputArea-output pre").all():
+        expect(printed).to_have_css("word-break", "normal")  # words are not cut
     student.look(page, shown.get_by_text(passed_lines[0]), SCREENSHOTS / "02-passed.png")
 
     dashboard = page.locator(f"{student.PANEL} .labs-dashboard")

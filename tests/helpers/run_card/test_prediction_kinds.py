@@ -22,6 +22,7 @@ TRUTH = "02_throughput", "law_holds_at_48"
 TRUTHS = "04_custom_training_loop", "another_order"
 WORDS = "06_many_gpus_loop", "variables_that_differ"
 LIST = "01_gradient_descent", "batch_sizes_thrown_out"
+PLACES = "12_capstone", "places"
 
 
 @pytest.mark.parametrize(
@@ -48,6 +49,7 @@ LIST = "01_gradient_descent", "batch_sizes_thrown_out"
         (LIST, []),
         (LIST, 16),
         (LIST, np.array([1, 16])),
+        (PLACES, {"momentum": 1, "one cycle": 2.0, "plain images": None}),
     ],
     ids=str,
 )
@@ -90,6 +92,9 @@ def test_a_prediction_of_the_kind_asked_for_is_taken(asked, value):
         (LIST, [True], "a list of numbers"),
         (LIST, [16, -1], "is 2 values, 16, -1, but .* a list of numbers above 0"),
         (LIST, -1, "is -1, but .* a list of numbers above 0"),
+        (PLACES, {"momentum": 0}, "at 'momentum', is 0, but .* a whole number from 1"),
+        (PLACES, {"momentum": 1, "one cycle": 1.5}, "is 1.5, but .* a whole number"),
+        (PLACES, {"momentum": True}, "is True, but .* a whole number from 1"),
     ],
     ids=str,
 )

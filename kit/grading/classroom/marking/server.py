@@ -130,7 +130,7 @@ def decided(
         if known[place] != before:
             there = form_before.get(f"points-{place}", "") or "no"
             problems[place] = (
-                f"another page has saved {there} points meanwhile; "
+                f"another page has saved {there} point{'s' * (there != '1')} meanwhile; "
                 "save again to replace them"
             )
         elif not text and not comment:
