@@ -98,27 +98,31 @@ def pytest_collection_modifyitems(items):
     """First whether the private names that the kit touches are still there.
 
     Then what must not run beside its like, which stays in one worker; then what takes
-    long, so that no worker ends alone with it. Last the answers, mixed: side by side,
-    those to a question that waits would all wait at the same time.
+    long, so that no worker ends alone with it. Then the rest, with the answers mixed into
+    it: side by side, those to a question that waits would all wait at the same time.
     """
     for item in items:
         if group := group_of(item):
             item.add_marker(pytest.mark.xdist_group(group))
         if group or item.path.name in SLOW:
             item.add_marker(pytest.mark.slow)
+    answers = {item for item in items if item.path.name == "test_checks.py"}
+    others = [item for item in items if item not in answers]
+    places = {item: place / len(others) for place, item in enumerate(others)}
+    places |= {item: anywhere(item) for item in answers}
     items.sort(
         key=lambda item: (
             item.path.name != "test_canary.py",
             group_of(item) is None,
             item.path.name not in LONG,
-            mixed(item),
+            places[item],
         )
     )
 
 
-def mixed(item):
-    """A number that is the same in each process, as pytest-xdist needs it."""
-    return zlib.crc32(item.nodeid.encode()) if item.path.name == "test_checks.py" else 0
+def anywhere(item):
+    """A number from 0 to 1, the same in each process, as pytest-xdist needs it."""
+    return zlib.crc32(item.nodeid.encode()) / 2**32
 
 
 @pytest.hookimpl(trylast=True)
