@@ -14,6 +14,9 @@ from helpers.checks import endless, judge_answer
 from helpers.checks.observe import observe
 from helpers.files import REPOSITORY
 
+# One kernel for all of them: in several workers each would start its own.
+pytestmark = pytest.mark.xdist_group("endless")
+
 # Before it: the notebook's first lines. Each loops for ever in the line that says so.
 ENDLESS = {
     "computes": """

@@ -13,6 +13,9 @@ from helpers.errors import LONGEST_LINE
 from helpers.files import REPOSITORY
 from kit.labs import find_lab
 
+# One kernel for all of them: in several workers each would start its own.
+pytestmark = pytest.mark.xdist_group("cell errors")
+
 LAB = find_lab("02")
 CHECK = 'sweep = check("2.2", sweep)'
 # %reset collects garbage: it would look through all that TensorFlow's import has made.

@@ -19,6 +19,9 @@ from kit.class_ring.link_law import Link
 from kit.pool.pool import pool
 from tests.room import LABS, Room, wait_for, why_no_namespaces
 
+# One ring for all of them: in several workers each would start its own.
+pytestmark = pytest.mark.xdist_group("class ring")
+
 MEGABITS = 20
 GARBAGE = r"""
 import contextlib, socket, struct, sys
