@@ -2,6 +2,7 @@
 
 import asyncio
 import io
+import re
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
@@ -24,6 +25,13 @@ if TYPE_CHECKING:
 
 # Never colour alone: markers and lines differ, too.
 BLUE, ORANGE, GREEN, VIOLET, GREY = COLOURS.values()
+# Labels of axes on which no time is, nor a speed; pictures have none.
+TIMELESS = re.compile(
+    r"|.*accuracy|(mean |mean squared )?(error|loss)\b.*|epoch|steps?|steps so far"
+    r"|x|y|slope|intercept|row|column|(learning|dropout) rate|.*memory\b.*"
+    r"|.*\[([kMG]i?B|words|images)\]|newswires|(simulated )?replicas|(loss )?scale"
+    r"|length of the first step .*|largest difference of a weight"
+)
 MARKERS = "osD^vP*X"
 LINES = ("-", "--", "-.", ":")
 
@@ -73,7 +81,7 @@ def show_beside(
 def _show(figure, summary, caption, controls=None):
     from IPython.display import HTML, display
 
-    busy = note_figure(summary)
+    busy = note_figure(summary) if shows_times(figure) else ""
     lines = [caption, *([busy] if busy else [])]
     written = figure.text(0.01, 0.005, "\n".join(lines), **CAPTION)
     leave_room(figure, len(lines))
@@ -98,6 +106,19 @@ def _show(figure, summary, caption, controls=None):
         keep(f"<p>{now}</p>{picture_html(pixels_png(canvas), now, caption)}")
 
     return _when_settled(keep_now)
+
+
+def shows_times(figure: plt.Figure) -> bool:
+    """Whether other programs may have spoiled a figure: not one of losses over steps.
+
+    Parameters
+    ----------
+    figure : matplotlib.figure.Figure
+    """
+    labels = {
+        label for axes in figure.axes for label in (axes.get_xlabel(), axes.get_ylabel())
+    }
+    return not all(TIMELESS.fullmatch(label) for label in labels)
 
 
 def _png(figure):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -203,9 +204,11 @@ def run(
     try:
         went_well = run_labs(labs, parameters, not student, as_json)
     except KeyboardInterrupt as stopped:
+        options = [f"-p {shlex.quote(one)}" for one in parameter or []]
+        options += ["--student"] * student + ["--json"] * as_json
         typer.echo(
-            f"labs: interrupted. `labs run {stopped}`, with the same options, runs what is "
-            "left, and resumes a sweep that a lab had begun.",
+            f"labs: interrupted. `{' '.join(['labs run', str(stopped), *options])}` runs "
+            "what is left, and resumes a sweep that a lab had begun.",
             err=True,
         )
         raise typer.Exit(130) from None

@@ -581,7 +581,7 @@ def train_in_valley(learning_rate, batch_size, steps, shuffle=0):
 # %%
 card.lock("batch_sizes_thrown_out")
 valley_settings = [(valley_rate, size) for size in (1, lab.batch_size, lab.train_points)]
-valley = ((-2.0, 4.0), (-6.0, 4.0))
+valley = ((-4.0, 6.0), (-6.0, 4.0))
 explore(train_in_valley, valley_loss, valley_settings, 60, valley, session.caption())
 
 # %%

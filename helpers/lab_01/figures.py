@@ -66,6 +66,7 @@ def loss_surface(axes: plt.Axes, loss: Callable, box: Box, side: int = 60) -> No
     lines = axes.contour(slopes, intercepts, heights, levels, colors=GREY, linewidths=0.6)
     axes.clabel(lines, levels[2:-1:3], fmt="%.3g", fontsize=7)
     axes.set(xlabel="slope", ylabel="intercept", xlim=box[0], ylim=box[1])
+    axes.set_aspect("equal")  # else no path would cross the contours at a right angle
     axes.grid(visible=False)
 
 

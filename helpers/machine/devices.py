@@ -101,6 +101,11 @@ def _prepare(replicas, gpu_indices, simulate):
         return _connect_tpu(replicas)
     gpus = [] if simulate else tf.config.list_physical_devices("GPU")
     if not gpus:
+        if gpu_indices:
+            raise DeviceError(
+                f"GPUs {gpu_indices} were asked for, but this machine has none: leave "
+                "gpu_indices at None, and choose the simulated replicas by replicas."
+            )
         tf.config.set_visible_devices([], "GPU")
         replicas = replicas or max(2, cores())
         _split_cpu(max(FEWEST_LOGICAL_CPUS, replicas))

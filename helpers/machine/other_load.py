@@ -84,7 +84,7 @@ def report(content: dict) -> str:
     warning = line(noted["percent"], " during this run", "up to ")
     if figures := noted["figures"]:
         named = "; ".join(textwrap.shorten(one, 60, placeholder=" ...") for one in figures)
-        warning += f" If they show times or speeds, these figures may be spoiled: {named}"
+        warning += f" These figures may be spoiled: {named}"
     return warning
 
 

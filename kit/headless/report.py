@@ -3,7 +3,8 @@
 import copy
 import re
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
+from functools import partial
 from html import unescape
 from pathlib import Path
 
@@ -27,13 +28,17 @@ from kit.version import kit_version
 
 TEMPLATES = Path(__file__).parent
 SHOWN = ("val_accuracy", "training_seconds")  # besides the rate, where a lab measures them
+# A link to a file beside the lab, of which the report's folder has nothing.
+LINK = re.compile(r'<a href="(?![a-z]+:|#)([^"#]+)(#[^"]*)?"[^>]*>(.*?)</a>', re.S)
 CLOSING = ("## Explain your figure", "## Going further")
 HEADINGS = (
     "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
 )  # fmt: skip
 
 
-def write_report(results: list[dict], reports: Path, name: str) -> Path:
+def write_report(
+    results: list[dict], reports: Path, name: str, left: Sequence[Lab] = ()
+) -> Path:
     """Write a page for each lab of a run, and an index of them.
 
     Parameters
@@ -46,6 +51,8 @@ def write_report(results: list[dict], reports: Path, name: str) -> Path:
     name : str
         The run's: this folder in `reports` has the executed notebooks, and gets the
         pages.
+    left : sequence of kit.labs.Lab
+        Of an interrupted run: those that did not end.
 
     Returns
     -------
@@ -53,13 +60,15 @@ def write_report(results: list[dict], reports: Path, name: str) -> Path:
         Of the index.
     """
     folder = reports / name
-    labs = [_section(result, folder) for result in results]
+    executed = {lab.name for result in results if _executed(lab := result["lab"], folder)}
+    labs = [_section(result, folder, executed) for result in results]
     index = reports / "index.html"
     html = look.render(
         TEMPLATES / "report.html.j2",
         labs=labs,
         run=name,
         failed=[lab for lab in labs if lab["error"]],
+        left=[lab.number for lab in left],
         facts=facts([result["card"] for result in results]),
         seconds=in_units("seconds", sum(result["seconds"] for result in results)),
         version=kit_version(),
@@ -74,23 +83,28 @@ def shown(page: Path) -> Path:
     return page.relative_to(Path.cwd()) if page.is_relative_to(Path.cwd()) else page
 
 
-def _section(result, folder):
+def _executed(lab, folder):
+    """Its executed notebook, or None where it did not begin."""
+    path = folder / f"{lab.name}.ipynb"
+    return path if path.exists() else None
+
+
+def _section(result, folder, executed):
     """The report's part about one lab, whose own page is written."""
     lab, card = result["lab"], result["card"] or {}
-    executed = folder / f"{lab.name}.ipynb"
     found, main = [], None
-    if executed.exists():
-        notebook = nbformat.read(executed, as_version=4)
+    if path := _executed(lab, folder):
+        notebook = nbformat.read(path, as_version=4)
         found = pictures(notebook.cells)
         main = main_picture(notebook, read_texts(lab.number)["report_figure"])
-        html = page(notebook, lab, card.get("parameters", {}))
+        html = page(notebook, lab, card.get("parameters", {}), "../index.html", executed)
         write_atomically(folder / f"{lab.name}.html", html)
     checks = card.get("checks", {}).values()
     return {
         "number": lab.number,
         "question": title_and_question(lab)[0].partition(": ")[2] or lab.name,
         "name": lab.name,
-        "page": f"{folder.name}/{lab.name}.html" if executed.exists() else None,
+        "page": f"{folder.name}/{lab.name}.html" if path else None,
         "error": result["error"],
         "seconds": in_units("seconds", result["seconds"]),
         "passed": sum(check["passed"] for check in checks),
@@ -287,7 +301,13 @@ def summary(result: dict) -> list[str]:
     ]
 
 
-def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
+def page(
+    notebook: nbformat.NotebookNode,
+    lab: Lab,
+    parameters: dict,
+    back: str = "",
+    beside: Container[str] = (),
+) -> str:
     """Turn an executed lab into an HTML page that needs nothing from the network.
 
     The page is ours: nbconvert's has texts with too little contrast, and loads scripts
@@ -299,6 +319,10 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
     lab : kit.labs.Lab
     parameters : dict
         All of the run, by name; shown above the cells.
+    back : str
+        The address of the report, for a link to it.
+    beside : container of str
+        The names of labs that have a page in the same folder.
 
     Returns
     -------
@@ -330,10 +354,18 @@ def page(notebook: nbformat.NotebookNode, lab: Lab, parameters: dict) -> str:
         TEMPLATES / "lab.html.j2",
         title=title,
         parameters=parameters,
-        cells=cells,
+        back=back,
+        cells=LINK.sub(partial(_link, beside=beside), cells),
         colours=colours,
         version=kit_version(),
     )
+
+
+def _link(found, beside):
+    """A link between files: to another page of this run, else only its words."""
+    address, anchor, words = found[1], found[2] or "", found[3]
+    name = address.removesuffix(".ipynb")
+    return f'<a href="{name}.html{anchor}">{words}</a>' if name in beside else words
 
 
 class _FormulasDrawn(IPythonRenderer):

@@ -63,10 +63,10 @@ def run(
             style = "red" if results[-1]["error"] else None
             console.print(_ended(results[-1]), style=style, highlight=False)
     except KeyboardInterrupt:
+        left = labs[len(results) :]
         if results:
-            _show(results, name, console)
-        left = " ".join(lab.name[:2] for lab in labs[len(results) :])
-        raise KeyboardInterrupt(left) from None
+            _show(results, name, console, left)
+        raise KeyboardInterrupt(" ".join(lab.number for lab in left)) from None
     _show(results, name, console)
     if as_json:
         print(plain_json.as_json([_in_short(result) for result in results]))
@@ -86,7 +86,7 @@ def _run_one(lab, given, solved, name):
     return {"lab": lab, "given": given, "card": card, "seconds": seconds, "error": error}
 
 
-def _show(results, name, console):
+def _show(results, name, console, left=()):
     """Print the table of a run and all remarks on it, and write its report."""
     table, shared = _table(results)
     console.print(table)
@@ -99,7 +99,7 @@ def _show(results, name, console):
             )
         if line := _busy(result):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
-    page = write_report(results, REPORTS, name)
+    page = write_report(results, REPORTS, name, left)
     console.print(f"Report: {shown(page)}", highlight=False, soft_wrap=True)
 
 

@@ -230,7 +230,8 @@ def _keep(out, task, result, lab):
         write_atomically(out / f"{task['key']}.ipynb", text)
         notebook = nbformat.reads(text, as_version=4)
         write_atomically(
-            out / f"{task['key']}.html", page(notebook, lab, task["parameters"])
+            out / f"{task['key']}.html",
+            page(notebook, lab, task["parameters"], "index.html"),
         )
     if result["error"] is None:  # the next sweep tries the others again
         plain_json.write_json(out / f"{task['key']}.json", result)

@@ -261,8 +261,8 @@ def test_two_runs_at_once_report_each_its_own_figures(tmp_path, monkeypatch):
 
 def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     running = subprocess.Popen(
-        [LABS, "run", "01"], text=True, start_new_session=True,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        [LABS, "run", "01", "-p", "scale=smoke", "-p", "seed=3"],
+        text=True, start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         preexec_fn=lambda: signal.signal(signal.SIGINT, signal.default_int_handler),
     )  # fmt: skip
     while not list((tmp_path / "runs").glob("*/*.json")):  # until the lab has begun
@@ -274,7 +274,8 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 130
     assert "Traceback" not in errors
-    assert errors.splitlines()[-1].startswith("labs: interrupted. `labs run 01`, ")
+    again = "`labs run 01 -p scale=smoke -p seed=3`"
+    assert errors.splitlines()[-1].startswith(f"labs: interrupted. {again} runs what is")
     _, alive = psutil.wait_procs(family, timeout=120)
     assert not alive
 
@@ -293,6 +294,7 @@ def test_ctrl_c_in_the_second_lab_keeps_the_report_of_the_first(tmp_path, monkey
     report = (tmp_path / "index.html").read_text()
     assert "01_gradient_descent" in report
     assert "02_throughput" not in report
+    assert "<strong>Interrupted</strong> before labs 00, 02 ended." in report
 
 
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):

@@ -132,7 +132,7 @@ def test_the_end_says_which_figures_other_programs_may_have_spoiled(shown):
     said, _ = end(shown)
     busy = (
         "Busy machine: other programs used up to 45% of the CPUs during this run. "
-        "If they show times or speeds, these figures may be spoiled: "
+        "These figures may be spoiled: "
         "Images per second by batch size: see the table."
     )
     assert busy in said

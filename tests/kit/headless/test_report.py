@@ -44,6 +44,18 @@ def test_a_report_has_its_formulas_without_the_network():
     assert not re.search(r'(?:src|href)="(?:https?:)?//[^"]+\.(?:js|css)', html)
 
 
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_no_link_of_a_report_leads_nowhere(lab):
+    notebook = nbformat.read(lab.solution, as_version=4)
+    html = page(notebook, lab, {}, "../index.html", {"03_time_to_accuracy", lab.name})
+    links = re.findall(r'<a [^>]*href="(?![a-z]+:|#)([^"]+)"', html)
+    names = {link.partition("#")[0] for link in links}
+    assert names <= {"../index.html", "03_time_to_accuracy.html", f"{lab.name}.html"}
+    assert "../index.html" in names
+    assert lab.number != "02" or "03_time_to_accuracy.html" in names
+    assert "docs/glossary.md" not in html
+
+
 @pytest.mark.slow
 def test_a_report_on_a_telephone_scrolls_long_formulas_and_tables_alone(tmp_path):
     if not student.browser_path():
