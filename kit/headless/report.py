@@ -18,7 +18,7 @@ from helpers.files import REPOSITORY, write_atomically
 from helpers.machine import other_load
 from helpers.run_card.documents import cards_of, own_rate
 from helpers.run_card.predictions import is_entry
-from helpers.run_card.units import in_units, in_words
+from helpers.run_card.units import in_heading, in_units, in_words
 from helpers.texts import read_texts
 from kit import look
 from kit.headless.sweep_figure import SweepFigure
@@ -163,7 +163,9 @@ def _score(entry):
     if (factor := entry.get("factor_off")) is not None:
         return "exactly" if factor == 1 else f"off by a factor of {factor:.3g}"
     if (right := entry.get("right")) is not None:
-        return f"{right:g} of {entry.get('of', 1):g} right"
+        if entry.get("of", 1) == 1:
+            return "right" if right else "not right"
+        return f"{right:g} of {entry['of']:g} right"
     difference = entry.get("difference")
     return f"off by {difference:.3g}" if difference is not None else ""
 
@@ -217,7 +219,7 @@ def _other_parameters(earlier, card):
 def _first_rate(card):
     for name, value in card["measurements"].items():
         if name.endswith("_per_second") and isinstance(value, int | float) and value:
-            return name.replace("_", " "), value
+            return in_heading(name), value
     return None
 
 

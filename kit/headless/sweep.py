@@ -83,8 +83,10 @@ def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]
 def _several(text):
     if ends := re.fullmatch(r"(-?\d{1,18})\.\.(-?\d{1,18})", text):
         first, last = map(int, ends.groups())
+        if first > last:
+            raise LabError(f"{text} has no values: write {last}..{first}.")
         # Not one more than is refused anyway.
-        return range(first, min(last, first + MOST_RUNS) + 1) or [text]
+        return range(first, min(last, first + MOST_RUNS) + 1)
     try:
         value = ast.literal_eval(text)
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError):

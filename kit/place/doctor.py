@@ -17,7 +17,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from helpers import plain_json
-from helpers.data.places import DataSet, user_cache
+from helpers.data.places import DataSet, own_folder, user_cache
 from helpers.data.sets import DATA_SETS
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, runs_folder, why_not_writable
@@ -38,7 +38,7 @@ def doctor(as_json: bool = False) -> bool:
         "environment": surroundings,
         "kernel": kernel,
         "device": device,
-        **{data_set.name: partial(data, data_set, load) for data_set, load in DATA_SETS},
+        **data_questions(),
         "run cards": partial(writable, runs_folder(), "LABS_RUNS_DIR"),
         "data cache": cache,
         "disk": disk,
@@ -156,6 +156,16 @@ def device() -> Finding:
             "Remove .venv and run make setup, which installs the CUDA libraries.",
         )
     return "ok", found["name"], ""
+
+
+def data_questions() -> dict[str, Callable[[], Finding]]:
+    """One for each data set; a folder that is not there is said once."""
+    try:
+        own_folder()
+    except LabError as error:
+        finding = "missing", "no such folder", str(error)
+        return {"LABS_DATA_DIR": lambda: finding}
+    return {data_set.name: partial(data, data_set, load) for data_set, load in DATA_SETS}
 
 
 def data(data_set: DataSet, load: Callable) -> Finding:

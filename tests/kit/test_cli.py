@@ -147,6 +147,15 @@ def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypa
         assert f" {state} " in rows[what]
 
 
+def test_doctor_says_once_that_the_folder_of_the_data_is_not_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path / "none"))
+    monkeypatch.setenv("COLUMNS", "600")
+    ended = labs("doctor")
+    assert ended.returncode == 1
+    assert ended.stdout.count("there is no such folder: create it, or unset") == 1
+    assert "damaged" not in ended.stdout
+
+
 def hostile_environment(folder, monkeypatch):
     """What users have set for other work: each of these has ended a run before."""
     (folder / "home").mkdir()

@@ -72,7 +72,7 @@ def test_runs_elsewhere_have_the_scale_of_this_machine(monkeypatch):
         (["sead=0..4"], "has no parameter 'sead'"),
         (["seed"], "-p takes NAME=VALUE"),
         (["seed=0..4", "seed=7"], "-p gives seed twice, as '0..4' and '7'"),
-        (["seed=4..0"], "seed must be a whole number"),
+        (["seed=4..0"], "4..0 has no values: write 0..4"),
         (["seed=0..99999", "epochs=1,2"], "a sweep has at most 10,000"),
     ],
 )
