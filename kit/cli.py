@@ -3,6 +3,7 @@
 import contextlib
 import os
 import shlex
+import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -206,9 +207,10 @@ def run(
     except KeyboardInterrupt as stopped:
         options = [f"-p {shlex.quote(one)}" for one in parameter or []]
         options += ["--student"] * student + ["--json"] * as_json
+        again = as_started(f"`{' '.join(['labs run', str(stopped), *options])}`")
         typer.echo(
-            f"labs: interrupted. `{' '.join(['labs run', str(stopped), *options])}` runs "
-            "what is left, and resumes a sweep that a lab had begun.",
+            f"labs: interrupted. {again} runs what is left, and resumes a sweep that a lab "
+            "had begun.",
             err=True,
         )
         raise typer.Exit(130) from None
@@ -835,6 +837,15 @@ def fetch() -> None:
 app.registered_commands.sort(key=lambda command: GROUPS.index(command.rich_help_panel))
 
 
+def as_started(text: str) -> str:
+    """Advice with the commands as this shell finds them: `.venv/bin/labs run 02`."""
+    if shutil.which("labs"):
+        return text
+    path = Path(sys.argv[0])
+    own = os.path.relpath(path) if path.is_relative_to(REPOSITORY) else str(path)
+    return text.replace("`labs ", f"`{own} ")
+
+
 def main() -> None:
     """Run the command; a user's mistake ends in one line."""
     if folder := environment.copied_from_here(sys.argv[0]):
@@ -856,7 +867,7 @@ def main() -> None:
     except LabError as error:
         if "--json" in sys.argv:
             typer.echo(plain_json.as_json({"error": str(error)}))
-        typer.echo(f"labs: {error}", err=True)
+        typer.echo(as_started(f"labs: {error}"), err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit."):
             reason = "this copy is for students and lacks that command."

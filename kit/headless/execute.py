@@ -1,6 +1,7 @@
 """Run a notebook from top to bottom, and check that it really reached its end."""
 
 import contextlib
+import logging
 import os
 import sys
 import tempfile
@@ -186,6 +187,10 @@ def _execute(notebook, output, parameters, progress):
         raise kind(f"{where}{error.evalue}") from error
     except DeadKernelError as error:
         raise LabError(f"the kernel died in {notebook.name}: {error}") from error
+    except KeyboardInterrupt:
+        # Of the cell that nobody waits for any more asyncio would print a traceback.
+        logging.getLogger("asyncio").setLevel(logging.CRITICAL)
+        raise
     except (NoSuchKernel, OSError, RuntimeError) as error:
         raise LabError(
             f"the kernel of {notebook.name} could not start ({_one_line(error)}): "

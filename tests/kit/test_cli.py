@@ -19,7 +19,7 @@ from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
 from helpers.run_card.documents import cards_of, latest_cards
-from kit.cli import app
+from kit.cli import app, as_started
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
 from kit.headless.given_parameters import declared, parsed
@@ -145,6 +145,17 @@ def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypa
     ):
         assert says in rows[what]
         assert f" {state} " in rows[what]
+
+
+def test_advice_names_the_command_as_this_shell_finds_it(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "argv", [str(REPOSITORY / ".venv/bin/labs"), "plan"])
+    monkeypatch.chdir(REPOSITORY)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    assert as_started("first, `labs run 02`.") == "first, `.venv/bin/labs run 02`."
+    program = tmp_path / "labs"
+    program.touch()
+    program.chmod(0o755)
+    assert as_started("first, `labs run 02`.") == "first, `labs run 02`."
 
 
 def test_doctor_says_once_that_the_folder_of_the_data_is_not_there(tmp_path, monkeypatch):
@@ -283,8 +294,9 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 130
     assert "Traceback" not in errors
-    again = "`labs run 01 -p scale=smoke -p seed=3`"
-    assert errors.splitlines()[-1].startswith(f"labs: interrupted. {again} runs what is")
+    # As it was started here, where no `labs` is on the path of programs.
+    again = r"`\S*labs run 01 -p scale=smoke -p seed=3`"
+    assert re.match(f"labs: interrupted. {again} runs what is", errors.splitlines()[-1])
     _, alive = psutil.wait_procs(family, timeout=120)
     assert not alive
 
