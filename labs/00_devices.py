@@ -641,8 +641,9 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# In the figure from exercise 0.3, where do the two lines cross? Which line has the higher
-# floor, and what does this mean for the sizes to the left of the crossing?
+# In the figure from exercise 0.3, where do the two lines cross, if they do? Which line has the
+# higher floor, or is there no difference that you can see? What does this mean for small
+# matrices?
 #
 # Write three to six sentences in the cell below, with numbers from your run. No check reads
 # them, but your instructor may.
