@@ -161,6 +161,9 @@ def image_grid(
 ) -> plt.Figure:
     """A row of images with the names of their classes.
 
+    Begin its summary in `show_figure` with "The first": dark pages turn other figures over,
+    and know photographs by these words (`IN_THE_DARK` in callbacks/live/picture.py).
+
     Parameters
     ----------
     images : array, shape (n, height, width, 1)

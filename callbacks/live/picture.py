@@ -29,10 +29,15 @@ ACCESSIBLE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8
 WHILE_ALIVE = f'<script class="labs-live">{ACCESSIBLE}</script>'
 
 
-# A dark JupyterLab shows figures light on dark; half a turn gives each colour its hue back.
+# A dark JupyterLab shows figures light on dark: half a turn gives each colour its hue back,
+# and the sheet takes the page's ground. Photographs, whose texts begin with "The first",
+# must not be turned over.
 IN_THE_DARK = """<style>
-[data-jp-theme-light="false"] :is(.labs-kept img, .jupyter-matplotlib canvas)
-{filter: invert(1) hue-rotate(180deg)}
+[data-jp-theme-light="false"] :is(
+.labs-kept img:not([alt^="The first"], [alt^="SYNTHETIC DATA: The first"]),
+.jupyter-matplotlib-canvas-div:not([aria-label^="The first"],
+[aria-label^="SYNTHETIC DATA: The first"]) canvas)
+{filter: invert(1) hue-rotate(180deg); mix-blend-mode: screen}
 </style>"""
 
 

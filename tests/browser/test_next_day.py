@@ -26,7 +26,7 @@ CELLS = [
 from callbacks import TrainingDashboard
 from helpers.checks import check
 from helpers.coach import hint, quiz
-from helpers.figures import show_figure, use_figures
+from helpers.figures import image_grid, show_figure, use_figures
 from helpers.lab_02.figures import step_times
 from helpers.notebook import messages, session
 from helpers.run_card.documents import open_card
@@ -39,6 +39,8 @@ use_figures()""",
     """card.predict("loss", 2.0)
 card.outcome("loss", 1.0)""",
     'show_figure(step_times({8: 0.5, 16: 0.7}), "Steps.", "no device")',
+    """images = numpy.zeros((2, 8, 8, 1))
+show_figure(image_grid(images, [0, 0], ["a"], 2), "The first two.", "no device")""",
     'quiz("02")',
     "session.finish()",
     """x = numpy.zeros((10, 1), "float32")
@@ -93,6 +95,9 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
         assert not violations(page, [".labs-message"])
     figure = page.locator(f"{student.PANEL} .jupyter-matplotlib canvas").first
     expect(figure).to_have_css("filter", "invert(1) hue-rotate(180deg)")
+    photograph = page.locator(f'{student.PANEL} [aria-label^="The first"] canvas').first
+    expect(photograph).to_have_css("filter", "none")
+    student.look(page, photograph, SCREENSHOTS / "photograph-dark.png")
     student.look(page, figure, SCREENSHOTS / "figure-dark.png")
     assert not figure.evaluate(CUT), "a live figure is as wide as its place, or less"
     page.evaluate(THEME, "JupyterLab Light")
@@ -112,7 +117,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     expect(panel.get_by_text("Your answers", exact=True)).to_be_visible()
     expect(panel.locator("fieldset").first).to_have_css("border-top-width", "0px")
     expect(panel.get_by_text("Error displaying widget")).to_have_count(0)
-    expect(panel.locator("img")).to_have_count(2)
+    expect(panel.locator("img")).to_have_count(3)
     for picture in panel.locator("img").all():
         expect(picture).to_be_visible()
     expect(panel.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
@@ -133,7 +138,7 @@ def nothing_is_dead_after_a_restart(page):
     expect(page.locator(f"{student.PANEL} .jupyter-widgets >> visible=true")).to_have_count(
         0
     )
-    expect(pictures).to_have_count(2)
+    expect(pictures).to_have_count(3)
     expect(page.get_by_text("Your answers", exact=True)).to_be_visible()
     expect(page.get_by_text("Hint 1 of 3 for 2.3").first).to_be_visible()
     student.look(page, pictures.first, SCREENSHOTS / "restarted.png")

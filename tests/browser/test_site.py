@@ -1,5 +1,6 @@
 """`make site`: whole links, no execution, and pages that everybody can read."""
 
+import io
 import json
 import os
 import re
@@ -9,7 +10,9 @@ from html.parser import HTMLParser
 from urllib.parse import unquote, urldefrag, urlsplit
 
 import nbformat
+import numpy as np
 import pytest
+from PIL import Image
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
@@ -251,15 +254,39 @@ def test_the_site_can_be_read_by_everybody(site, page, name, scheme):
 def test_cards_and_tables_stand_on_the_dark_page_itself(site, page):
     page.emulate_media(color_scheme="dark")
     page.goto((site / "solutions" / "02_throughput.html").as_uri())
-    shown = page.locator(".cell_output .text_html")
+    shown = page.locator("body, .cell_output .text_html")
     assert page.locator(".cell_output .labs-message").count() > 3
     colours = shown.evaluate_all("all => all.map(e => getComputedStyle(e).backgroundColor)")
-    assert set(colours) == {"rgba(0, 0, 0, 0)"}
+    assert len(set(colours)) == 1
     frames = page.locator(".cell_output img").evaluate_all(
         "all => all.map(e => getComputedStyle(e).padding)"
     )
     assert set(frames) == {"0px"}
     assert not violations(page, [".bd-article"])
+
+
+def test_a_dark_page_turns_figures_over_but_no_photographs(site, page):
+    page.emulate_media(color_scheme="dark")
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    paper = [int(part, 16) for part in ("18", "22", "2c")]
+    grounds = {}
+    for name in ("The first eight", "Batch size 8"):
+        figure = page.locator(f'.cell_output img[alt^="{name}"]')
+        with Image.open(io.BytesIO(figure.screenshot())) as image:
+            pixel = image.convert("RGB").getpixel((2, image.height // 2))
+        grounds[name] = np.abs(np.subtract(pixel, paper)).max()
+    assert grounds["Batch size 8"] <= 2, "the figure stands on the page itself"
+    assert grounds["The first eight"] > 100
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_photographs_can_be_told_by_their_text(lab):
+    for cell in nbformat.read(lab.solution, as_version=4).cells:
+        for output in cell.get("outputs", ()):
+            html = output.get("data", {}).get("text/html", "")
+            for text in re.findall(r'<img alt="([^"]*)"', html):
+                is_photograph = "image_grid(" in cell.source
+                assert text.startswith("The first") == is_photograph, text
 
 
 @pytest.mark.parametrize("theme", ["light", "dark"])

@@ -212,12 +212,14 @@ def test_figures_are_light_on_dark_on_a_dark_page_alone(tmp_path):
     if not student.browser_path():
         pytest.skip("chromium is not installed")
     path = tmp_path / "lab.html"
-    notebook = new_notebook(cells=[drawn("a")])
+    photograph = drawn("The first eight images.")
+    notebook = new_notebook(cells=[drawn("a"), photograph])
     path.write_text(page(notebook, find_lab("02"), {}), encoding="utf-8")
     with student.chromium() as browser:
         for scheme, turned in (("dark", True), ("light", False)):
             window = browser.new_page(color_scheme=scheme)
             window.goto(path.as_uri())
             style = "e => getComputedStyle(e).filter"
-            figure = window.locator(".output_html img")
+            figure, unturned = window.locator(".output_html img").all()
             assert ("invert" in figure.evaluate(style)) == turned
+            assert unturned.evaluate(style) == "none"
