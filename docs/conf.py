@@ -18,7 +18,7 @@ from kit.look.formulas import formula_html
 REPOSITORY = Path(__file__).resolve().parents[1]
 # Where to clone the course; for one on GitHub there are buttons of Colab and Binder, too.
 # A workflow knows its own.
-REPOSITORY_URL = os.environ.get("LABS_REPOSITORY_URL", "")
+repository_url = os.environ.get("LABS_REPOSITORY_URL", "")
 
 project = "Scaling Labs"
 release = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
@@ -51,7 +51,7 @@ html_js_files = ["print.js", "unfold.js", ("live.js", {"defer": "defer"})]
 html_sourcelink_suffix = ""  # *Download source* gives the file under its own name
 html_context = {
     "default_mode": "auto",  # light or dark, as the reader's system
-    "course_address": REPOSITORY_URL,
+    "course_address": repository_url,
 }
 html_additional_pages = {"index": "redirect.html"}
 templates_path = ["site"]
@@ -92,12 +92,12 @@ def _prepare_page(app, name, source):
         source[0],
     )
     if name == root_doc:
-        source[0] = link_repository(source[0], REPOSITORY_URL)
+        source[0] = link_repository(source[0], app.config.repository_url)
     if name == "CHANGELOG":
         source[0] = NOT_SEARCHED + source[0]
     folder, _, lab = name.rpartition("/")
     if folder == "solutions":
-        source[0] = site_page(lab, source[0], REPOSITORY_URL, root_doc)
+        source[0] = site_page(lab, source[0], app.config.repository_url, root_doc)
 
 
 def _write_formula(display):
@@ -111,4 +111,5 @@ def _write_formula(display):
 def setup(app):
     formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
+    app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
     app.connect("source-read", _prepare_page)

@@ -117,6 +117,23 @@ def test_an_answer_is_folded_below_its_open_exercise(site, page):
     expect(page.get_by_text("Hide our answer to 2.1")).to_be_visible()
 
 
+def test_pages_are_read_again_for_another_address(tmp_path):
+    pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
+    page = tmp_path / "docs" / "index.html"
+    for address in ("", ADDRESS):
+        subprocess.run(
+            [
+                sys.executable, "-m", "sphinx", "--quiet", "-c", "docs", ".", str(tmp_path),
+                "-D", "include_patterns=docs/index.md",
+            ],
+            cwd=REPOSITORY, capture_output=True, check=True,
+            env=os.environ | {"LABS_REPOSITORY_URL": address},
+        )  # fmt: skip
+        article = page.read_text(encoding="utf-8").partition("<article")[2]
+        text = article.partition("</article>")[0]
+        assert (f'href="{ADDRESS}"' in text) == bool(address)
+
+
 def test_the_first_page_and_the_footer_link_to_the_repository(site):
     for name, links in (("docs/index", 2), ("solutions/02_throughput", 1)):
         path = site / f"{name}.html"
