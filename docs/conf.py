@@ -100,9 +100,22 @@ def _prepare_page(app, name, source):
         source[0] = site_page(lab, source[0], app.config.repository_url, root_doc)
 
 
+def _keep_mark(app, document, name):
+    """Give a formula in a line the comma after it, which could begin the next line."""
+    for formula in list(document.findall(nodes.math)):
+        after = formula.next_node(descend=False, siblings=True)
+        mark = re.match(r"[,.;:!?)]+", after) if isinstance(after, nodes.Text) else None
+        if mark:
+            formula["mark"] = mark[0]
+            after.parent.replace(after, nodes.Text(after[mark.end() :]))
+
+
 def _write_formula(display):
     def visit(writer, node):
-        writer.body.append(formula_html(node.astext(), display))
+        formula, mark = formula_html(node.astext(), display), node.get("mark")
+        writer.body.append(
+            f'<span class="with-mark">{formula}{mark}</span>' if mark else formula
+        )
         raise nodes.SkipNode
 
     return visit
@@ -113,3 +126,4 @@ def setup(app):
     app.add_html_math_renderer("mathml", *formulas)
     app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
     app.connect("source-read", _prepare_page)
+    app.connect("doctree-resolved", _keep_mark)

@@ -117,6 +117,29 @@ def test_an_answer_is_folded_below_its_open_exercise(site, page):
     expect(page.get_by_text("Hide our answer to 2.1")).to_be_visible()
 
 
+def test_the_text_after_a_formula_keeps_its_distance_and_its_comma(site, page):
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    spaces = page.locator(".formula:visible").evaluate_all(
+        """all => all.map(formula => {
+          const after = document.createRange();
+          after.setStartAfter(formula);
+          after.setEndAfter(formula.closest("section"));
+          const tops = [...after.getClientRects()].map(box => box.top);
+          return Math.min(...tops) - formula.getBoundingClientRect().bottom;
+        })"""
+    )
+    assert len(spaces) > 3
+    assert min(spaces) >= 16
+    page.set_viewport_size({"width": 800, "height": 900})
+    page.goto((site / "docs" / "leaderboard.html").as_uri())
+    marked = page.locator(".with-mark")
+    assert marked.count() > 1
+    assert set(marked.evaluate_all("all => all.map(e => e.getClientRects().length)")) == {1}
+    for path in site.glob("*s/*.html"):
+        html = path.read_text(encoding="utf-8")
+        assert not re.search(r"</math>[,.;:](?![,.;:!?)]*</span>)", html), path.name
+
+
 def test_pages_are_read_again_for_another_address(tmp_path):
     pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
     page = tmp_path / "docs" / "index.html"
