@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ipywidgets import VBox
 
 RIGHT, WRONG = "✓ Right.", "✗ Not right."
+WITHOUT_A_KERNEL = "<p>Open the answer that you would give.</p>"
 ADVICE = (
     "<p>Open the answer that you would give. "
     "Run this cell before, if your answers are to count.</p>"

@@ -140,6 +140,26 @@ def test_the_text_after_a_formula_keeps_its_distance_and_its_comma(site, page):
         assert not re.search(r"</math>[,.;:](?![,.;:!?)]*</span>)", html), path.name
 
 
+def test_no_output_is_an_empty_box(site, page):
+    for lab in all_labs():
+        page.goto((site / "solutions" / f"{lab.name}.html").as_uri())
+        boxes = page.locator(".cell_output .output:not(:has(img, svg))")
+        texts = boxes.evaluate_all("all => all.map(box => box.textContent.trim())")
+        assert texts
+        assert all(texts), lab.name
+
+
+def test_the_quiz_is_smaller_than_a_heading_and_asks_for_no_kernel(site, page):
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    assert page.get_by_text("Open the answer that you would give.").count() == 1
+    assert page.get_by_text("Run this cell before").count() == 0
+    size = "e => parseFloat(getComputedStyle(e).fontSize)"
+    heading = page.locator(".bd-article h3").first.evaluate(size)
+    assert page.locator("legend").first.evaluate(size) < heading
+    first, second = (page.locator("fieldset").nth(n).bounding_box() for n in (0, 1))
+    assert second["y"] - first["y"] - first["height"] >= 30
+
+
 def test_pages_are_read_again_for_another_address(tmp_path):
     pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
     page = tmp_path / "docs" / "index.html"

@@ -4,6 +4,7 @@ import json
 import re
 from urllib.parse import urlsplit
 
+from helpers.coach.quizzes import ADVICE, WITHOUT_A_KERNEL
 from helpers.plain_json import as_json
 from kit.authoring.pages.live_parts import live_part
 from kit.labs import find_lab
@@ -43,6 +44,7 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
     notebook = json.loads(_link_pages(source, first))
     cells = []
     for cell in notebook["cells"]:
+        _tidy_outputs(cell)
         text = "".join(cell["source"])
         if found := re.match(r"# Solution (\S+):", text):
             open_cell = todo[cell["metadata"]["nbgrader"]["grade_id"]]
@@ -73,6 +75,21 @@ def link_repository(source: str, repository: str = "") -> str:
         Markdown.
     """
     return source.replace(CLONE, f"[{CLONE}]({repository})") if repository else source
+
+
+def _tidy_outputs(cell):
+    """No box for a bar that wiped itself out, and no kernel for the quiz to count with."""
+    if "outputs" not in cell:
+        return
+    cell["outputs"] = [
+        output
+        for output in cell["outputs"]
+        if output["output_type"] != "stream" or "".join(output["text"]).strip()
+    ]
+    for output in cell["outputs"]:
+        if page := output.get("data", {}).get("text/html"):
+            page = "".join(page).replace(ADVICE, WITHOUT_A_KERNEL)
+            output["data"]["text/html"] = page
 
 
 def _fold(cell, what):
