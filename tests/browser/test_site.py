@@ -160,6 +160,28 @@ def test_the_quiz_is_smaller_than_a_heading_and_asks_for_no_kernel(site, page):
     assert second["y"] - first["y"] - first["height"] >= 30
 
 
+def test_the_data_of_a_figure_are_a_table_whose_caption_is_in_sight(site, page):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto((site / "solutions" / "08_faster.html").as_uri())
+    unfold(page)
+    folds = page.locator(".figure-data")
+    aside = page.locator("section > details:not([class])").first
+    for name in ("margin-top", "padding-left", "border-left-width"):
+        style = f"e => getComputedStyle(e).getPropertyValue('{name}')"
+        assert folds.first.evaluate(style) == aside.evaluate(style) != "0px"
+    assert (
+        folds.locator("td").first.evaluate("e => getComputedStyle(e).textAlign") == "right"
+    )
+    wide = folds.evaluate_all(
+        "all => all.filter(e => e.scrollWidth > e.clientWidth).length"
+    )
+    assert wide
+    ends = folds.locator("caption").evaluate_all(
+        "all => all.map(e => e.getBoundingClientRect().right)"
+    )
+    assert max(ends) <= 390
+
+
 def test_pages_are_read_again_for_another_address(tmp_path):
     pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
     page = tmp_path / "docs" / "index.html"
