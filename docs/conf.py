@@ -121,9 +121,19 @@ def _write_formula(display):
     return visit
 
 
+def _prepare_output(app, name, template, context, document):
+    if name.startswith("solutions/"):
+        # The page itself links the unsolved one.
+        for button in (b for g in context["header_buttons"] for b in g.get("buttons", ())):
+            if button["label"] == "download-source-button":
+                button["text"] = "Solved notebook"
+                button["tooltip"] = "Download the solved notebook"
+
+
 def setup(app):
     formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
     app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
     app.connect("source-read", _prepare_page)
     app.connect("doctree-resolved", _keep_mark)
+    app.connect("html-page-context", _prepare_output, priority=502)  # after the theme

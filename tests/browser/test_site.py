@@ -213,6 +213,9 @@ def test_the_first_page_and_the_footer_link_to_the_repository(site):
 def test_a_lab_can_be_downloaded_solved_and_unsolved(site):
     links = Links(site / "solutions" / "02_throughput.html").targets
     [source] = [link for link in links if "_sources/" in link]
+    page = (site / "solutions" / "02_throughput.html").read_text(encoding="utf-8")
+    button = page.partition(source)[2].partition("</a>")[0]
+    assert '<span class="btn__text-container">Solved notebook</span>' in button
     [unsolved] = [link for link in links if "_downloads/" in link]
     lab = find_lab("02")
     for link, path in ((source, lab.solution), (unsolved, lab.notebook)):
