@@ -122,6 +122,8 @@ def _write_formula(display):
 
 
 def _prepare_output(app, name, template, context, document):
+    if name == "search":
+        app.add_js_file("search.js", defer="defer")
     if name.startswith("solutions/"):
         # The page itself links the unsolved one.
         for button in (b for g in context["header_buttons"] for b in g.get("buttons", ())):

@@ -422,6 +422,18 @@ def test_the_search_leaves_out_the_list_of_changes(site, page, file_server):
     assert "Changes" not in found
 
 
+def test_the_search_shows_a_term_once_and_an_extract_of_the_text(site, page, file_server):
+    address = served(site, file_server)
+    page.goto(f"{address}search.html?q=all-reduce")
+    page.get_by_text("Search finished").wait_for()
+    found = page.locator("#search-results a")
+    assert found.all_inner_texts().count("Glossary") == 1
+    assert "#term-all-reduce" in found.first.get_attribute("href")
+    page.goto(f"{address}search.html?q=throughput")
+    lab = page.locator("#search-results li", has_text="Lab 02")
+    expect(lab.locator(".context")).to_contain_text("In this lab you train")
+
+
 def glossary():
     """Each term with its lab's number."""
     text = GLOSSARY.read_text(encoding="utf-8")
