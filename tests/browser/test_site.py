@@ -182,6 +182,14 @@ def test_the_data_of_a_figure_are_a_table_whose_caption_is_in_sight(site, page):
     assert max(ends) <= 390
 
 
+def test_links_have_one_colour(site, page):
+    page.goto((site / "docs" / "index.html").as_uri())
+    colour = "all => all.map(e => getComputedStyle(e).color)"
+    inside = page.locator(".bd-article td a").evaluate_all(colour)
+    assert len(inside) == len(all_labs())
+    assert set(inside) == set(page.locator(".bd-article p a").evaluate_all(colour))
+
+
 def test_pages_are_read_again_for_another_address(tmp_path):
     pytest.importorskip("sphinx_book_theme", reason="`make site` installs what it needs")
     page = tmp_path / "docs" / "index.html"

@@ -21,7 +21,8 @@ BENCH = DOCS / "bench"
 
 def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
-    tables = {"labs": _table(), "training": _training(), "accuracy": _accuracy()}
+    tables = {"training": _training(), "accuracy": _accuracy()}
+    tables |= {"labs": _table(), "labs of the site": _table_of_site()}
     tables["board"] = board_section(DOCS / "leaderboard")
     tables |= {"faster": faster_section(), "prediction": prediction_section()}
     written = []
@@ -42,8 +43,7 @@ def build_readme(write: bool = True) -> list[Path]:
 
 
 def _table():
-    runs = {lab: _stored_run(lab) for lab in all_labs()}
-    people = {lab: _person(lab, run) for lab, run in runs.items()}
+    runs, people = _runs_and_people()
     rows = "".join(
         _row(lab, in_hours(people[lab]), run.get("minutes", "?"))
         for lab, run in runs.items()
@@ -57,12 +57,41 @@ def _table():
     )
     return (
         "| lab | the question | your time, about | minutes to run |\n|---|---|---|---|\n"
-        f"{rows}\n*Minutes to run*: the stored solution, {'; or '.join(where)}. *Your "
-        f"time* adds up to about {sum(people.values()) / 60:.0f} hours, which is an "
-        "estimate, because no class has been timed.\n\n"
+        f"{rows}\n*Minutes to run*: the stored solution, {'; or '.join(where)}. "
+        f"{_all_time(people)}\n\n"
         "<details><summary>How is your time estimated?</summary>\n\n"
         f"It counts {ASSUMPTIONS}.\n\n</details>\n"
     )
+
+
+def _table_of_site():
+    _, people = _runs_and_people()
+    rows = "".join(
+        f"| [{lab.name}](../solutions/{lab.solution.name}) | {_question(lab)} "
+        f"| {in_hours(minutes)} |\n"
+        for lab, minutes in people.items()
+    )
+    return (
+        "| lab | the question | your time, about |\n|---|---|---|\n"
+        f"{rows}\n{_all_time(people)}\n"
+    )
+
+
+def _runs_and_people():
+    """The stored run of each lab, and the minutes that a person needs for it."""
+    runs = {lab: _stored_run(lab) for lab in all_labs()}
+    return runs, {lab: _person(lab, run) for lab, run in runs.items()}
+
+
+def _all_time(people):
+    return (
+        f"*Your time* adds up to about {sum(people.values()) / 60:.0f} hours, which is an "
+        "estimate, because no class has been timed."
+    )
+
+
+def _question(lab):
+    return title_and_question(lab)[0].partition(": ")[2]
 
 
 def _person(lab, run):
@@ -72,10 +101,9 @@ def _person(lab, run):
 
 
 def _row(lab, person, minutes):
-    question = title_and_question(lab)[0].partition(": ")[2]
     links = f"[{lab.name}](notebooks/{lab.notebook.name})"
     links += f" ([solved](solutions/{lab.solution.name}))"
-    return f"| {links} | {question} | {person} | {minutes} |\n"
+    return f"| {links} | {_question(lab)} | {person} | {minutes} |\n"
 
 
 def _stored_run(lab):
