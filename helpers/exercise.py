@@ -14,6 +14,8 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import NamedTuple
 
+from helpers.errors import CheckError
+from helpers.texts import labs_with_texts
 from helpers.verdict import Verdict, Wrong, in_words
 
 HELPERS = Path(__file__).parent
@@ -128,7 +130,7 @@ class Exercise:
             mistake = "raised"
         if mistake == "raised" and OTHER_ARGUMENTS.search(reason):
             mistake = "arguments"
-        return self.mistakes[mistake].reaction
+        return self.mistakes[mistake].reaction.replace("{exercise}", self.number)
 
     def _part(self, name):
         return importlib.import_module(f"{self.package}.{name}")
@@ -149,9 +151,11 @@ def find_exercise(number: str) -> Exercise:
 
     Raises
     ------
-    KeyError
+    CheckError
         If no lab has such an exercise.
     """
+    if not isinstance(number, str):
+        raise CheckError('The number of an exercise stands in quotes, such as "2.1".')
     lab, _, place = number.partition(".")
     for folder in exercise_folders(lab.zfill(2)):
         if folder.name.startswith(f"ex{place}_"):
@@ -174,7 +178,21 @@ def find_exercise(number: str) -> Exercise:
                 seen,
                 words.get("feedback", {}),
             )
-    raise KeyError(number)
+    raise CheckError(unknown(number))
+
+
+def unknown(number: str) -> str:
+    """A line for somebody who asks for an exercise that no lab has.
+
+    Parameters
+    ----------
+    number : str
+        ``"2.9"``. If there is a lab 02, the line names its exercises, else all.
+    """
+    numbers = numbers_of(number.partition(".")[0].zfill(2)) or [
+        known for lab in labs_with_texts() for known in numbers_of(lab)
+    ]
+    return f"There is no exercise {number!r}; there are {', '.join(numbers)}."
 
 
 def shared_words(lab_folder: Path) -> list[Path]:

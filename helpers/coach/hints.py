@@ -6,9 +6,8 @@ import time
 from collections import Counter
 
 from helpers.coach.solutions import may_be_shown, side_by_side
-from helpers.exercise import find_exercise, numbers_of
+from helpers.exercise import find_exercise, numbers_of, unknown
 from helpers.notebook import messages, session
-from helpers.texts import labs_with_texts
 
 KINDS = ("a question", "the tool", "the way")
 SOLUTION = "Show our solution"
@@ -32,9 +31,8 @@ def hint(exercise: str | float | None = None) -> None:
         print(_which(session.current_card()))
         return
     exercise = str(exercise)  # hint(2.1) works too
-    numbers = numbers_of(_lab_of(exercise))
-    if exercise not in numbers:
-        print(_unknown(exercise, numbers))
+    if exercise not in numbers_of(_lab_of(exercise)):
+        print(unknown(exercise))
         return
     messages.show(*_next_help(exercise))
     if exercise not in _buttons:  # there is one already, under the check
@@ -184,8 +182,3 @@ def _which(card):
 def _lab_of(exercise):
     """The lab's number: "2.1" is one of lab "02"."""
     return exercise.partition(".")[0].zfill(2)
-
-
-def _unknown(exercise, numbers):
-    there_are = numbers or [n for lab in labs_with_texts() for n in numbers_of(lab)]
-    return f"There is no exercise {exercise!r}; there are {', '.join(there_are)}."

@@ -38,7 +38,7 @@ align-items: flex-start}
 <p>Choose an answer. Without a mouse: the arrow keys go to the next, Space chooses.</p>"""
 
 
-def quiz(number: str) -> None:
+def quiz(number: str | None = None) -> None:
     """Show a lab's questions, each with an explanation for every choice.
 
     In JupyterLab the choices are radio buttons, and the answers go to the run card.
@@ -54,6 +54,10 @@ def quiz(number: str) -> None:
     from callbacks.live.picture import display_live
     from callbacks.live.place import in_jupyterlab
 
+    if number is None:
+        there_are = ", ".join(labs_with_texts())
+        print(f'quiz needs the number of a lab, as quiz("02"); there are {there_are}.')
+        return
     questions = read_texts(number)["quiz"]
     if not questions:
         print(f"There is no quiz {number!r}; there are {', '.join(labs_with_texts())}.")

@@ -283,7 +283,9 @@ def test_a_print_in_an_answer_leaves_the_verdict_in_sight(card, capsys, lines):
 def test_the_reference_handed_in_again_is_not_an_answer(card, capsys):
     reference = check("2.3", None)
     assert check("2.3", reference) is reference
-    assert "this is the reference" in capsys.readouterr().out
+    said = capsys.readouterr().out
+    assert "this is the reference" in said
+    assert "Your turn: Run your cell for 2.3 again, and then this one." in said
     assert card.content["checks"]["2.3"]["passed"] is False
 
 

@@ -99,7 +99,7 @@ def test_an_endless_answer_is_ended_and_its_line_is_named(run, body):
     assert "✗ 2.3 not yet: it had not ended after 0.3 s of computing or waiting" in said
     lines = lines_of(ANSWER + body)
     assert any(f"(line {line} of your cell)" in said for line in lines), said
-    assert "Your turn: Which loop does not end" in said
+    assert "Your turn: Which loop or wait does not end" in said
     run("while any(t.name.endswith(OURS) for t in threading.enumerate()): time.sleep(0.01)")
     assert run("print(signal.getsignal(signal.SIGURG) == signal.SIG_DFL)") == "True\n"
 

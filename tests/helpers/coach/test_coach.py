@@ -129,6 +129,13 @@ def test_an_unknown_exercise_is_one_line_with_those_that_there_are(
     assert read_card(card.path)["hints"] == {}
 
 
+def test_a_quiz_that_is_asked_for_without_a_number_is_one_line(capsys):
+    quiz()
+    said = capsys.readouterr().out
+    assert said.count("\n") == 1
+    assert 'as quiz("02"); there are 00, ' in said
+
+
 def test_a_failed_check_says_how_to_get_more_help(card, capsys):
     check("2.3", lambda points: (0.0, 1.0))
     assert capsys.readouterr().out.endswith('  More help: hint("2.3")\n')
