@@ -9,6 +9,7 @@ import json
 import linecache
 import os
 import re
+import symtable
 import sys
 import textwrap
 import time
@@ -21,7 +22,7 @@ from helpers.errors import LONGEST_LINE, LabError
 from helpers.notebook.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
-UNREADABLE = "has a syntax error"
+UNREADABLE, STOPPED = "has a syntax error", "was stopped"
 CHECKS = Path(__file__).parents[1] / "checks"
 CODE, BOLD = re.compile(r"`([^`]+)`"), "\x1b[1m\\1\x1b[0m"  # no traceback has Markdown
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
@@ -36,6 +37,10 @@ NO_EXIT = (
     "have defined.\n`return` ends a function, and the square stops a cell. To end the "
     "kernel, choose Kernel, Shut Down Kernel in the menu."
 )
+CHECK_NEEDS = (
+    "check needs the number of an exercise and your answer, such as "
+    '`fit_throughput = check("2.3", fit_throughput)`.'
+)
 
 
 class Cell(NamedTuple):
@@ -46,6 +51,7 @@ class Cell(NamedTuple):
     identity: object  # the notebook's for the cell, or None
     problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
     ended_unix_seconds: float
+    older: frozenset = frozenset()  # of the names of a stopped one those it had not bound
 
 
 class NotebookCell(NamedTuple):
@@ -68,6 +74,7 @@ class CellErrors:
         self.shell = shell
         self.cells, self.source, self.began = [], "", time.perf_counter()
         self.stopped_in = ""
+        self.before = {}  # the cell: the values of the names that it binds, by their ids
         self.pages = set()  # that have run cells: a page that is reloaded is another
 
     def cell_begins(self, info: Any) -> None:
@@ -83,6 +90,30 @@ class CellErrors:
             if cell.source != self.source
             and (identity is None or cell.identity != identity)
         ]
+        names = self.shell.user_ns
+        self.before = {n: id(names[n]) for n in _bound(self.source) if n in names}
+        if line := self._unfinished():
+            print(textwrap.fill(line, LONGEST_LINE))
+
+    def _unfinished(self):
+        """A line on a stopped cell whose names this one uses; empty if there is none."""
+        if not any(cell.problem.startswith(STOPPED) for cell in self.cells):
+            return ""
+        if re.search(r'\bcheck\("', self.source):  # it says so itself
+            return ""
+        names = _used(self.source) & self.shell.user_ns.keys()
+        for cell in reversed(self.cells):
+            found = names & _assigned(cell.source)
+            if found and cell.problem.startswith(STOPPED):
+                is_older = found <= cell.older
+                what = "may be unfinished, or" if is_older else "is of an unfinished run."
+                return (
+                    f"This cell uses `{min(found)}` from cell [{cell.number}], "
+                    f"{_quoted(cell.source)}, which {cell.problem}: what it shows "
+                    f"{what}{' of an earlier run.' * is_older}"
+                )
+            names -= _bound(cell.source)
+        return ""
 
     def _greet(self, info):
         """Tell a page that runs its first cell what it has missed."""
@@ -102,13 +133,17 @@ class CellErrors:
         identity = getattr(result.info, "cell_id", None)
         number = result.execution_count or 0
         problem = self._problem(error)
-        self.cells.append(Cell(self.source, number, identity, problem, time.time()))
+        values = self.shell.user_ns
+        older = {n for n, value in self.before.items() if id(values.get(n)) == value}
+        self.cells.append(
+            Cell(self.source, number, identity, problem, time.time(), frozenset(older))
+        )
 
     def _problem(self, error):
         if error is None:
             return ""
         if _was_stopped(error, self.shell):
-            return f"was stopped{self.stopped_in}"
+            return f"{STOPPED}{self.stopped_in}"
         if isinstance(error, SyntaxError):
             return f"{UNREADABLE} in line {error.lineno}"
         return f"ended with {_a(type(error).__name__)}"
@@ -134,6 +169,8 @@ class CellErrors:
             _show_line(shell, kind, error, line)
         elif isinstance(error, SyntaxError):
             shell.showsyntaxerror()
+        elif _is_call_without_answer(error, shell):
+            _show_line(shell, kind, error, CHECK_NEEDS)
         elif line := self._line(error):
             _show_line(shell, kind, error, line)
         elif isinstance(error, LabError) or "LABS_NOTEBOOK" in os.environ:
@@ -144,6 +181,8 @@ class CellErrors:
     def _line(self, error):
         """A line that says which other cell is the reason, or nothing."""
         missing = error.name if isinstance(error, NameError) else None
+        if missing and (line := self._deleted(missing)):
+            return line
         own = _bound(self.source)
         uses = {missing} if missing else _names(self.source, ast.Load) - own
         if found := self._failed_cell(uses, len(self.cells)):
@@ -161,10 +200,27 @@ class CellErrors:
 
     def _failed_cell(self, names, before):
         """The last of the first `before` cells that should have made one of the names."""
-        for cell in reversed(self.cells[:before]):
+        for cell in _without_deleted(self.cells[:before])[::-1]:
             if cell.problem and (needed := names & _bound(cell.source)):
                 return cell, min(needed)
         return None
+
+    def _deleted(self, missing):
+        """The exercise that makes it has no cell in the notebook any more."""
+        in_check = re.compile(rf'check\("([\d.]+)", {re.escape(missing)}\)')
+        stored = _notebook_sources()
+        cells = [*stored, *_without_deleted(self.cells)]
+        makers = (cell for cell in cells if missing in _bound(cell.source))
+        if not stored or any(not in_check.search(cell.source) for cell in makers):
+            return None
+        asked = in_check.search(self.source)
+        exercise = asked[1] if asked else _exercise_of(missing)
+        if not exercise or any(_has_answer(cell, exercise) for cell in cells):
+            return None
+        return (
+            f"This notebook has no cell for {exercise} any more: save and close it, and "
+            f"`labs reset {exercise}` in a terminal brings the cell back."
+        )
 
     def _remedy(self, cell):
         """What to do about a cell that failed: its own reason may be one further up."""
@@ -230,6 +286,22 @@ class CellErrors:
                     f"There is no `{missing}`: run the cell {_quoted(cell.source)} again."
                 )
         return None
+
+
+def _exercise_of(name):
+    """The exercise of this kernel's lab whose answer has the name, or ""."""
+    from helpers.exercise import find_exercise, numbers_of
+
+    session = sys.modules.get("helpers.notebook.session")
+    card = session and session.current_card()
+    numbers = numbers_of(card.content["lab"][:2]) if card else []
+    return next((n for n in numbers if find_exercise(n).reference.__name__ == name), "")
+
+
+def _is_call_without_answer(error, shell):
+    """Whether the kit's `check` was called with too few arguments, or with too many."""
+    ours = getattr(shell.user_ns.get("check"), "__module__", "") == "helpers.checks"
+    return ours and isinstance(error, TypeError) and str(error).startswith("check() ")
 
 
 def problem_of_answer(exercise: str, missing: bool = False) -> str:
@@ -425,6 +497,24 @@ def _notebook_sources():
     return found
 
 
+def _without_deleted(cells):
+    """The cells that ran, but for those which the notebook has lost since.
+
+    What ran after the notebook was stored may be in it without being stored.
+    """
+    identities = {cell.get("id") for cell in _notebook_cells()}
+    if not identities:
+        return list(cells)
+    stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime
+    return [
+        cell
+        for cell in cells
+        if cell.identity is None
+        or cell.identity in identities
+        or cell.ended_unix_seconds > stored_unix_seconds
+    ]
+
+
 def _what_the_page_has_missed(cells):
     """A line on the cells that ran while no page listened; empty if there are none.
 
@@ -484,6 +574,43 @@ def _bound(source):
                 names |= {node.value.id} if isinstance(node.value, ast.Name) else set()
             todo += ast.iter_child_nodes(node)
     return names
+
+
+def _assigned(source):
+    """The names whose values a cell makes: none of an import, a function or a class."""
+    table = _symbols(source)
+    symbols = {symbol.get_name(): symbol for symbol in table.get_symbols()} if table else {}
+    return {
+        name
+        for name in _bound(source)
+        if (symbol := symbols.get(name))
+        and not (symbol.is_imported() or symbol.is_namespace())
+    }
+
+
+def _used(source):
+    """The names that a cell takes from other cells."""
+
+    def of(table, is_top):
+        names = {
+            symbol.get_name()
+            for symbol in table.get_symbols()
+            if symbol.is_referenced() and (is_top or symbol.is_global())
+        }
+        return names.union(*(of(inner, False) for inner in table.get_children()))
+
+    table = _symbols(source)
+    if not table:
+        return set()
+    own = {one.get_name() for one in table.get_symbols() if one.is_local()}
+    return of(table, True) - own
+
+
+def _symbols(source):
+    try:
+        return symtable.symtable(source, "cell", "exec")
+    except (SyntaxError, ValueError):
+        return None
 
 
 def _names_made(source):

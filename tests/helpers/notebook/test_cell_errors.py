@@ -392,6 +392,91 @@ def test_stop_means_stop(kernel):
     assert raised == "", "run again, it is no longer in the way"
 
 
+PRINTS = "print(len(recorder.epochs['wall_seconds']))"
+ABOUT = r'This cell uses `(\w+)` from cell \[\d+\], "recorder = EpochRecorder\(\)", which '
+
+
+def test_a_cell_that_uses_what_a_stopped_cell_made_says_so_first(kernel):
+    """What it shows is of an unfinished run, and looks as if it were not."""
+    kernel.run(TRAIN)
+    kernel.run(STOPPED, interrupt_at="Epoch 3")
+    for _ in range(2):
+        raised, said = kernel.run(PRINTS)
+        assert not raised
+        line, number = " ".join(said.split()).rsplit(" ", 1)
+        assert re.fullmatch(
+            ABOUT + r"was stopped in epoch \d+ of 1000000: what it shows is of an "
+            r"unfinished run\.",
+            line,
+        ), said
+        assert int(number) >= 2
+        assert max(map(len, said.splitlines())) <= LONGEST_LINE
+    silent = ["print(1)", "def own(recorder):\n    return recorder\nprint(1)"]
+    silent += ["print([recorder for recorder in [1]][0])", "recorder = 1\nprint(recorder)"]
+    for source in silent:  # the last one makes it anew, for the one after it, too
+        assert kernel.run(source) == ("", "1\n"), source
+    assert kernel.run("print(recorder)") == ("", "1\n")
+
+    kernel.run(STOPPED.replace("10**6", "3"))
+    assert kernel.run(PRINTS) == ("", "3\n")
+    kernel.run(f"print('stop here')\n{WAITS}{STOPPED}", interrupt_at="waiting")
+    _, said = kernel.run(PRINTS)
+    said = " ".join(said.split())
+    assert "what it shows may be unfinished, or of an earlier run." in said
+
+
+def test_a_check_and_what_a_stopped_cell_imports_need_no_such_line(kernel):
+    kernel.run("from helpers.checks import check")
+    kernel.run(f"import json\n{FIT}points = [1]\n{WAITS}", interrupt_at="waiting")
+    _, said = kernel.run('check("2.3", fit_throughput), points')
+    assert "This cell uses" not in said
+    assert kernel.run("print(json.dumps(1), fit_throughput(1)[1])") == ("", "1 1.0\n")
+    assert "This cell uses `points` from" in kernel.run("print(points)")[1]
+
+
+@pytest.mark.parametrize(
+    ("call", "line"),
+    [
+        ("check('2.3')", "check needs the number of an exercise and your answer, such as"),
+        ("check(fit)", "check needs the number of an exercise and your answer, such as"),
+        ("check('2.9', fit)", "There is no exercise '2.9'; there are 2.1, 2.2, 2.3."),
+        ("check(2.3, fit)", "The number of an exercise stands in quotes, such as"),
+    ],
+)
+def test_a_check_that_is_called_in_another_way_is_one_line(kernel, call, line):
+    kernel.run("from helpers.checks import check\nfit = print")
+    raised, _ = kernel.run(call)
+    assert "\n" not in raised
+    assert line in raised
+
+
+def test_an_exercise_whose_cell_was_deleted_is_brought_back(kernel, tmp_path):
+    """Also if its check was deleted, too, and both ran before that."""
+    stored = nbformat.read(LAB.notebook, as_version=4)
+    cells = {cell.id: cell for cell in stored.cells if cell.cell_type == "code"}
+    [(answer, _)] = [one for one in cells.items() if one[1].source.startswith("# TODO 2.3")]
+    path = tmp_path / "lab.ipynb"
+    nbformat.write(stored, path)
+    kernel.run(f"import os\nos.environ['JPY_SESSION_NAME'] = {str(path)!r}")
+    kernel.run("from helpers.checks import check")
+    kernel.run("""from types import SimpleNamespace
+from helpers.notebook import session
+session._current = SimpleNamespace(card=SimpleNamespace(content={"lab": "02_throughput"}))
+""")
+    source = 'fit_throughput = check("2.3", fit_throughput)'
+    run_from_page(kernel.client, "1 / 0\n" + FIT, answer)
+    assert "which ended with a ZeroDivision" in run_from_page(kernel.client, source, "c")
+    for deleted in (answer, "check-2-3"):
+        stored.cells = [cell for cell in stored.cells if cell.id != deleted]
+        time.sleep(0.01)
+        nbformat.write(stored, path)
+        for uses in (source, "print(fit_throughput([]))"):
+            raised, _ = kernel.run(uses)
+            assert raised.startswith("This notebook has no cell for 2.3 any more: "), uses
+            assert "labs reset 2.3 in a terminal" in raised
+    kernel.run("session._current = None")
+
+
 LISTEN = """import sys
 from callbacks import stopping
 from keras.callbacks import LambdaCallback
