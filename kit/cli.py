@@ -532,6 +532,7 @@ def lab(context: typer.Context) -> None:
     arguments = [
         sys.executable, "-m", "kit.jupyter.jupyterlab",
         "--LabApp.default_url=/start",
+        "--LabApp.expose_app_in_browser=True",  # for callbacks/live/accessible.js
         f"--ContentsManager.preferred_dir={WORK.name}",
         f"--KernelSpecManager.kernel_dirs={[kernels]}",
         *(["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []),

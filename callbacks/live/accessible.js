@@ -50,8 +50,29 @@ if (!window.labsAccessible) {
         inputs.forEach((one) => set(one, "tabindex", one === here ? "0" : "-1"));
     };
 
-    const refused = (field) => {
-        set(field, "aria-invalid", String(!!field.closest(".labs-refused")));
+    // Several fields are a group, and what stands above them is its name. A refused field
+    // leads to the reason.
+    let replies = 0;
+    const form = (box) => {
+        const legend = box.parentElement.querySelector(":scope > .labs-legend");
+        if (legend) {
+            set(box, "role", "group");
+            set(box, "aria-label", text(legend));
+        }
+        const reply = box.querySelector('[role="alert"]');
+        if (reply && !reply.id) reply.id = `labs-reply-${++replies}`;
+        box.querySelectorAll(".widget-toggle-buttons").forEach((buttons) => {
+            set(buttons, "role", "group");
+            set(buttons, "aria-label", text(buttons.querySelector(".widget-label")));
+        });
+        box.querySelectorAll('input[type="text"], select').forEach((field) => {
+            const isRefused = !!field.closest(".labs-refused");
+            set(field, "aria-invalid", String(isRefused));
+            for (const name of ["aria-describedby", "aria-errormessage"]) {
+                if (isRefused && reply) set(field, name, reply.id);
+                else field.removeAttribute(name);
+            }
+        });
     };
 
     // A figure is drawn again at the width that is there, by helpers/narrow_figures.py. A
@@ -86,7 +107,7 @@ if (!window.labsAccessible) {
         document.querySelectorAll(".jupyter-matplotlib-canvas-div").forEach(figure);
         document.querySelectorAll(".labs-dashboard .progress").forEach(bar);
         document.querySelectorAll(".labs-quiz .widget-radio").forEach(choices);
-        document.querySelectorAll(".labs-prediction input").forEach(refused);
+        document.querySelectorAll(".labs-prediction").forEach(form);
     };
     let waits = false;
     new MutationObserver(() => {
@@ -131,6 +152,11 @@ if (!window.labsAccessible) {
         wait.observe(button.parentElement, {
             subtree: true, childList: true, attributeFilter: ["disabled"],
         });
+    });
+
+    // Beside the file browser, a narrow window has no room for a notebook.
+    matchMedia("(max-width: 759px)").addEventListener("change", (event) => {
+        if (event.matches && window.jupyterapp) window.jupyterapp.shell.collapseLeft();
     });
 
     // ipympl keeps every key from the page, also the one that leads on: a trap.

@@ -26,7 +26,18 @@ WHEN_DEAD = f"""<style class="labs-live">
 </style>"""
 # While the widget lives, a script gives it names for screen readers.
 ACCESSIBLE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")
-WHILE_ALIVE = f'<script class="labs-live">{ACCESSIBLE}</script>'
+# ipywidgets hardly shows where the focus is. A box would cut the ring around its widgets,
+# so it has room for that.
+FOCUS = """<style class="labs-live">
+.jp-OutputArea-output
+:is(button, input, select, .noUi-handle, .widget-readout):focus-visible
+{outline: 3px solid var(--jp-brand-color1) !important; outline-offset: 1px !important}
+.labs-refused :is(input, select, .widget-toggle-button)
+{border: 2px solid var(--jp-error-color1) !important}
+.labs-prediction, .widget-vbox:has(> .widget-slider) {padding: 3px}
+.labs-problem {border-left: 4px solid var(--jp-error-color1); padding-left: 8px}
+</style>"""
+WHILE_ALIVE = f'{FOCUS}<script class="labs-live">{ACCESSIBLE}</script>'
 
 
 # A dark JupyterLab shows figures light on dark: half a turn gives each colour its hue back,

@@ -74,7 +74,7 @@ def _show_button(exercise, passed=False, read=0):
     from IPython.display import display
     from ipywidgets import Button, Layout
 
-    from callbacks.live.picture import WHEN_DEAD, WHILE_ALIVE  # and so Keras
+    from callbacks.live.picture import FOCUS, WHEN_DEAD, WHILE_ALIVE  # and so Keras
 
     button = Button(layout=Layout(width="auto"))
     button.add_class("labs-hint")
@@ -93,7 +93,7 @@ def _show_button(exercise, passed=False, read=0):
         text, page = side_by_side(exercise) if passed else _next_help(exercise)
         pages.append(page)
         # A screen reader reads out what is inserted as an alert.
-        page = f'{WHEN_DEAD}{before}<div role="alert">{"".join(pages)}</div>'
+        page = f'{WHEN_DEAD}{FOCUS}{before}<div role="alert">{"".join(pages)}</div>'
         place.update({"text/plain": text, "text/html": page}, raw=True)
 
     button.on_click(clicked)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from helpers.errors import RunCardError
 from helpers.notebook import messages
 from helpers.run_card import predictions
-from helpers.run_card.prediction_kinds import OF_EACH_NAME
+from helpers.run_card.prediction_kinds import AS_PYTHON, OF_EACH_NAME
 from helpers.texts import as_html
 
 if TYPE_CHECKING:
@@ -18,19 +18,31 @@ MOST_ROWS = 12
 LONGEST_ALIGNED = 24  # letters of a label
 EXAMPLES = {
     "ratio": "a number above 0", "fraction": "from 0 to 1", "amount": "0 or more",
-    "list": "such as 16, 256", "word": "a word", "number": "a number",
+    "list": "such as 16, 256, or none", "word": "a word", "number": "a number",
     "place": "1 for the first",
 }  # fmt: skip
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
 HOW = "type it below and press Lock, or write it in place of None and run this cell again."
 OPEN = f"No prediction yet: {HOW}"
 OPEN_AGAIN = f"You may predict again for this run: {HOW}"
-FORM, REFUSED = "labs-prediction", "labs-refused"  # for callbacks/live/accessible.js
+# For callbacks/live/accessible.js and picture.py.
+FORM, LEGEND = "labs-prediction", "labs-legend"
+REFUSED, PROBLEM = "labs-refused", "labs-problem"
+NO_NUMBERS = (
+    'There is no prediction yet: write numbers, or "none" if you expect none, and press '
+    "Lock again."
+)
 NOT_LIVE = "<p>The form is not live any more: run this cell again to use it.</p>"
 KEPT = "Kept, but not scored."
 
 
-def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = "") -> bool:
+def ask(
+    kind: str,
+    value: object,
+    lock: Callable[[object], str],
+    earlier: str = "",
+    about: str = "",
+) -> bool:
     """Show the form in JupyterLab, below a message that it is open, and later locked.
 
     Elsewhere nothing is shown, because nobody could press a button.
@@ -46,6 +58,8 @@ def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = 
         returns a line if the prediction comes too late.
     earlier : str
         A line on the prediction of an earlier run, or nothing.
+    about : str
+        The prediction's name in words, which stands above several fields.
 
     Returns
     -------
@@ -65,7 +79,7 @@ def ask(kind: str, value: object, lock: Callable[[object], str], earlier: str = 
         return False
     open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
     say = messages.show_changing(*messages.prediction(open_now))
-    keep = display_live(form)
+    keep = display_live(_with_legend(form, about) if kind in OF_EACH_NAME else form)
     keep(NOT_LIVE)
     return True
 
@@ -159,6 +173,11 @@ def prediction_form(
     def say(line):
         reply.value = f'<div role="alert">{as_html(line)}</div>'
 
+    def object_to(line):
+        icon = '<span aria-hidden="true">✗ </span>'
+        text = f"{icon}{as_html(line)}"
+        reply.value = f'<div role="alert" class="{PROBLEM}">{text}</div>'
+
     def pressed(_):
         for field in fields:
             field.remove_class(REFUSED)
@@ -170,7 +189,7 @@ def prediction_form(
             if 0 < len(empty) < len(names) and empty != asked_about and not wrong:
                 asked_about[:] = empty
                 shown = ", ".join(map(_label, empty))
-                say(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
+                object_to(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
                 return
             line = lock(given)
         except RunCardError as error:  # a callback has no cell to show it
@@ -178,7 +197,8 @@ def prediction_form(
                 if len(fields) == 1 or not _is_number(of_each or kind, field.value):
                     field.add_class(REFUSED)
             reason = str(error).replace("run the cell again", "press Lock again")
-            say(reason[0].upper() + reason[1:])
+            reason = reason.replace(AS_PYTHON, "such as 0.5")  # here a comma is a point
+            object_to(reason[0].upper() + reason[1:])
             return
         say(line or "Locked.")  # first: accessible.js moves the focus there
         for widget in (*fields, button):
@@ -188,6 +208,16 @@ def prediction_form(
     form = VBox([*fields, button, reply])
     form.add_class(FORM)
     return form
+
+
+def _with_legend(form, about):
+    """A form of several fields, below what they are about; accessible.js reads that."""
+    from ipywidgets import HTML, Layout, VBox
+
+    text = f"Your prediction: {about}" if about else "Your prediction"
+    legend = HTML(f"<strong>{as_html(text)}</strong>", layout=Layout(width="auto"))
+    legend.add_class(LEGEND)
+    return VBox([legend, form])
 
 
 def _field(kind, name, letters):
@@ -216,6 +246,10 @@ def _read(kind, given):
         return given
     text = given.strip().strip("[]")
     if kind == "list":
+        if not given.strip():
+            raise RunCardError(NO_NUMBERS)
+        if text.strip().lower() == "none":
+            return []
         return [_number(part) for part in text.split(",") if part.strip()]
     if AMBIGUOUS.fullmatch(text):
         thousand, small = text.replace(",", ""), text.replace(",", ".")

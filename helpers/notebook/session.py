@@ -228,7 +228,8 @@ def _ask(name, kind, value, lock):
             bind(given)
         return line
 
-    return prediction_form.ask(kind, value, lock_and_bind, said)
+    about = name.replace("_", " ")
+    return prediction_form.ask(kind, value, lock_and_bind, said, about)
 
 
 def _shows_earlier_runs():

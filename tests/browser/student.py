@@ -69,7 +69,7 @@ def jupyterlab(folder, scale="smoke"):
         server = subprocess.Popen(
             [
                 sys.executable, "-m", "kit.cli", "lab", "--no-browser", f"--port={port}",
-                f"--IdentityProvider.token={TOKEN}", "--LabApp.expose_app_in_browser=True",
+                f"--IdentityProvider.token={TOKEN}",
             ],
             stdout=file, stderr=file, cwd=folder / "course",
             env=os.environ | {

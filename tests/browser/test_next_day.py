@@ -2,6 +2,7 @@
 
 import inspect
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -293,12 +294,31 @@ def own_lab(course, lab_server, page):
     student.open_notebook(page, lab_server, path.name)
 
 
+USE_THEME = "theme => jupyterapp.commands.execute('apputils:change-theme', {theme})"
+# Of a field that was refused, and has the focus: as [red, green, blue].
+EDGES = """one => {
+    const own = getComputedStyle(one);
+    const page = getComputedStyle(one.closest(".jp-Notebook"));
+    return [own.borderTopColor, own.outlineColor, page.backgroundColor].map(
+        colour => colour.match(/[0-9.]+/g).slice(0, 3).map(Number));
+}"""
+
+
+def luminance(colour):
+    """Relative luminance as WCAG 2.2 defines it."""
+    parts = [part / 255 for part in colour]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     shutil.rmtree(course / "runs" / "02_throughput", ignore_errors=True)
     given = nbformat.read(find_lab("02").notebook, as_version=4)
     parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
     names = "law_holds_at_48", "share_of_peak"
     asks = [new_code_cell(f'guess = lab.card.predict("{name}", None)') for name in names]
+    several = 'lab.card.predict("throughput_over_usual", {8: None, 64: None})'
+    asks.insert(0, new_code_cell(several))
     path = course / "course" / "work" / "form.ipynb"
     notebook = new_notebook(cells=[parameters, setup, *asks], metadata=KERNEL)
     nbformat.write(notebook, path)
@@ -309,24 +329,56 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     field.fill("much")
     lock = panel.get_by_role("button", name="Lock").last
     lock.click()
-    reply = panel.get_by_role("alert")
+    reply = panel.get_by_role("alert").last
     expect(reply).to_contain_text("but the lab asks for one number above 0")
     expect(field).to_have_attribute("aria-invalid", "true")
+    for name in ("aria-describedby", "aria-errormessage"):
+        expect(field).to_have_attribute(name, reply.get_attribute("id"))
+    group = panel.get_by_role("group", name="Your prediction: throughput over usual")
+    group.get_by_role("textbox", name="64").fill("many")
+    group.get_by_role("button", name="Lock").click()
+    expect(group.get_by_role("alert")).to_contain_text("many")
+    expect(group.get_by_role("textbox", name="64")).to_have_attribute(
+        "aria-describedby", group.get_by_role("alert").get_attribute("id")
+    )
+    expect(group.get_by_role("textbox", name="8")).not_to_have_attribute(
+        "aria-describedby", re.compile(".")
+    )
+    expect(panel.get_by_role("group", name="Your prediction", exact=True)).to_be_visible()
+    assert not violations(page, [".labs-prediction"])
+    for theme in ("JupyterLab Dark", "JupyterLab Light"):
+        page.evaluate(USE_THEME, theme)
+        field.focus()
+        student.look(page, field, SCREENSHOTS / f"form-{theme[11:].lower()}.png")
+        edge, ring, ground = map(luminance, field.evaluate(EDGES))
+        for colour in (edge, ring):
+            low, high = sorted((colour, ground))
+            assert (high + 0.05) / (low + 0.05) >= 3, theme
+        assert field.evaluate("one => getComputedStyle(one).outlineWidth") == "3px"
     field.fill("0.4")
     field.press("Enter")
     expect(field).to_have_attribute("aria-invalid", "false")
+    expect(field).not_to_have_attribute("aria-describedby", re.compile("."))
     expect(reply).to_contain_text("Locked.")
     expect(reply).to_be_focused()  # field and button have been disabled
     expect(lock).to_be_disabled()
     expect(panel.get_by_text("Your prediction 0.4 is locked")).to_be_visible()
-    expect(panel.get_by_text("type it below and press Lock")).to_have_count(1)
+    expect(panel.get_by_text("type it below and press Lock")).to_have_count(2)
     student.look(page, lock, SCREENSHOTS / "prediction-form.png")
     # Later cells read it under its name, as if it had been written into the cell.
     assert page.evaluate(PRINTED_BY, "print(guess)") == "0.4\n"
     page.evaluate(RUN_LAST)
     expect(panel.get_by_text("Your prediction 0.4 stands")).to_be_visible()
+    page.wait_for_function("!jupyterapp.shell.leftCollapsed")
+    page.set_viewport_size({"width": 700, "height": 1000})
+    page.wait_for_function("jupyterapp.shell.leftCollapsed")
+    page.evaluate("jupyterapp.shell.expandLeft()")
+    page.set_viewport_size({"width": 690, "height": 1000})
+    page.wait_for_timeout(100)
+    assert not page.evaluate("jupyterapp.shell.leftCollapsed"), "only on the way down"
+    page.set_viewport_size({"width": 1280, "height": 1000})
     page.evaluate(RESTART)
-    expect(panel.get_by_text("The form is not live any more")).to_be_visible()
+    expect(panel.get_by_text("The form is not live any more").last).to_be_visible()
     expect(panel.locator(".jupyter-widgets >> visible=true")).to_have_count(0)
 
 

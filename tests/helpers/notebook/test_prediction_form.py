@@ -7,7 +7,13 @@ import pytest
 from helpers.errors import RunCardError
 from helpers.notebook import prediction_form as the_module
 from helpers.notebook import session
-from helpers.notebook.prediction_form import NOT_LIVE, REFUSED, ask, prediction_form
+from helpers.notebook.prediction_form import (
+    NOT_LIVE,
+    PROBLEM,
+    REFUSED,
+    ask,
+    prediction_form,
+)
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card, read_card
 
@@ -74,6 +80,36 @@ def test_what_is_no_number_is_refused_before_an_empty_field_is_asked_about(card,
     fields[0].value = "1.5"
     button.click()
     assert not any(REFUSED in field._dom_classes for field in fields)
+
+
+LEAVERS = "batch_sizes_that_leave_the_saddle"
+
+
+@pytest.mark.parametrize(
+    ("given", "value"), [("none", []), ("[]", []), ("16, 256", [16, 256]), (" ", None)]
+)
+def test_an_empty_list_is_asked_about_and_none_says_none(asked, given, value):
+    card = open_card("01_gradient_descent", {}, {}, ask=lambda *one: asked.append(one))
+    card.predict(LEAVERS, None)
+    [field], button, reply = form_of(asked)
+    assert field.placeholder.endswith("or none")
+    field.value = given
+    button.click()
+    assert stored(card, LEAVERS)["value"] == value
+    assert ("There is no prediction yet" in reply.value) == (value is None)
+    assert button.disabled == (value is not None)
+    assert (PROBLEM in reply.value) == (value is None)
+
+
+def test_a_form_takes_a_comma_and_does_not_ask_for_a_point(card, asked):
+    card.predict("share_of_peak", None)
+    [field], button, reply = form_of(asked)
+    field.value = "much"
+    button.click()
+    assert "asks for one number above 0, such as 0.5. Change it" in reply.value
+    field.value = "0,5"
+    button.click()
+    assert stored(card, "share_of_peak")["value"] == 0.5
 
 
 def test_two_commas_are_said_as_they_were_typed(card, asked):
