@@ -33,6 +33,7 @@ TIMELESS = re.compile(
     r"|length of the first step .*|largest difference of a weight"
 )
 MARKERS = "osD^vP*X"
+AT_THE_START = ", as it was at the start"
 LINES = ("-", "--", "-.", ":")
 
 
@@ -86,7 +87,8 @@ def _show(figure, summary, caption, controls=None):
     written = figure.text(0.01, 0.005, "\n".join(lines), **CAPTION)
     leave_room(figure, len(lines))
     image = picture_html(_png(figure), " ".join([summary, *lines[1:]]), caption)
-    table = figure_table(figure)
+    # What is below a figure with sliders stays as it is when they move.
+    table = figure_table(figure, AT_THE_START if controls else "")
     plt.close(figure)
     if not in_jupyterlab():
         display(HTML(image + table))
@@ -99,7 +101,7 @@ def _show(figure, summary, caption, controls=None):
     keep = display_live(_beside(parts))
     keep(image)  # the picture stays in the notebook when the live one is gone
     display(HTML(table))
-    print(summary)
+    print(f"At the start: {summary}" if controls else summary)
 
     def keep_now(now):
         FigureCanvasAgg.draw(canvas)

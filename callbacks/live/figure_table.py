@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MOST_ROWS = 50
 
 
-def figure_table(figure: "Figure") -> str:
+def figure_table(figure: "Figure", when: str = "") -> str:
     """Make tables of what a figure draws: a table for each of its axes.
 
     The tables hold lines, bars, points and error bars. Their labels head the columns,
@@ -24,6 +24,8 @@ def figure_table(figure: "Figure") -> str:
     Parameters
     ----------
     figure : matplotlib.figure.Figure
+    when : str
+        Follows in the line that opens them, such as ", at the start".
 
     Returns
     -------
@@ -33,7 +35,7 @@ def figure_table(figure: "Figure") -> str:
     tables = "".join(_axes_tables(axes) for axes in figure.axes if not axes.images)
     if not tables:
         return ""
-    heading = "<summary>The data as a table</summary>"
+    heading = f"<summary>The data as a table{html.escape(when)}</summary>"
     return f'<details class="figure-data">{heading}{tables}</details>'
 
 

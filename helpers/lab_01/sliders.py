@@ -52,7 +52,7 @@ def explore(
     if in_jupyterlab():
         moved = []  # called with the outcome after each change
         figure, controls = live(train, loss, settings, steps, box, moved)
-        moved.append(show_beside(controls, figure, "\n".join(texts), caption))
+        moved.append(show_beside(controls, figure, texts[-1], caption))
     else:
         panels = {
             name_of(*setting).replace(", ", "\n"): path for setting, path in paths.items()

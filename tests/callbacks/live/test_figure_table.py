@@ -46,6 +46,12 @@ def test_bars_and_lines_at_the_same_sizes_share_rows_that_the_ticks_name():
     ]
 
 
+def test_a_table_that_does_not_follow_its_figure_says_of_when_it_is():
+    figure = lab_02.throughput_bars({8: 300.1234}, {8: 1})
+    page = figure_table(figure, ", as it was at the start")
+    assert "<summary>The data as a table, as it was at the start</summary>" in page
+
+
 def test_lines_across_the_axes_are_described_in_words():
     figure = lab_07.accuracy_by_epoch([1.5, 3], [0.51239, 0.7], target=0.9, guess=0.8)
     [table], [words] = tables(figure)

@@ -110,6 +110,22 @@ def test_the_batch_sizes_reach_from_one_point_to_all(live):
     assert widgets["batch size"].options == (1, 2, 4, 8)
 
 
+def test_what_stands_below_the_sliders_says_that_it_does_not_follow_them(
+    monkeypatch, capsys
+):
+    shown = []
+    monkeypatch.setattr(figures, "display_live", lambda live: lambda page: None)
+    monkeypatch.setattr("IPython.display.display", lambda page: shown.append(page.data))
+    for module in (sliders, figures):
+        monkeypatch.setattr(module, "in_jupyterlab", lambda: True)
+    sliders.explore(train, bowl, SETTINGS, STEPS, BOX, "caption")
+    [table] = shown
+    assert "The data as a table, as it was at the start</summary>" in table
+    said = capsys.readouterr().out
+    assert said.startswith("At the start: learning rate 0.1, batch size 1: loss ")
+    assert said.count("\n") == 1, "the figure shows no other setting"
+
+
 def test_without_jupyterlab_there_is_a_panel_for_each_setting(monkeypatch, capsys):
     shown = []
     monkeypatch.setattr(sliders, "in_jupyterlab", lambda: False)
