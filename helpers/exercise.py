@@ -155,7 +155,7 @@ def find_exercise(number: str) -> Exercise:
         If no lab has such an exercise.
     """
     if not isinstance(number, str):
-        raise CheckError('The number of an exercise stands in quotes, such as "2.1".')
+        raise CheckError('Write the number of an exercise in quotes, such as "2.1".')
     lab, _, place = number.partition(".")
     for folder in exercise_folders(lab.zfill(2)):
         if folder.name.startswith(f"ex{place}_"):

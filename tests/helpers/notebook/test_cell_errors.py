@@ -440,7 +440,7 @@ def test_a_check_and_what_a_stopped_cell_imports_need_no_such_line(kernel):
         ("check('2.3')", "check needs the number of an exercise and your answer, such as"),
         ("check(fit)", "check needs the number of an exercise and your answer, such as"),
         ("check('2.9', fit)", "There is no exercise '2.9'; there are 2.1, 2.2, 2.3."),
-        ("check(2.3, fit)", "The number of an exercise stands in quotes, such as"),
+        ("check(2.3, fit)", "Write the number of an exercise in quotes, such as"),
     ],
 )
 def test_a_check_that_is_called_in_another_way_is_one_line(kernel, call, line):
