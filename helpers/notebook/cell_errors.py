@@ -25,6 +25,7 @@ _errors = None  # of this kernel
 UNREADABLE, STOPPED = "has a syntax error", "was stopped"
 CHECKS = Path(__file__).parents[1] / "checks"
 CODE, BOLD = re.compile(r"`([^`]+)`"), "\x1b[1m\\1\x1b[0m"  # no traceback has Markdown
+IN_CHECK = re.compile(r'\bcheck\("')
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
 SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
 RUN_SET_UP = (
@@ -99,12 +100,13 @@ class CellErrors:
         """A line on a stopped cell whose names this one uses; empty if there is none."""
         if not any(cell.problem.startswith(STOPPED) for cell in self.cells):
             return ""
-        if re.search(r'\bcheck\("', self.source):  # it says so itself
+        if IN_CHECK.search(self.source):  # it says so itself
             return ""
         names = _used(self.source) & self.shell.user_ns.keys()
         for cell in reversed(self.cells):
             found = names & _assigned(cell.source)
-            if found and cell.problem.startswith(STOPPED):
+            is_check = IN_CHECK.search(cell.source)  # and what it was given is whole
+            if found and cell.problem.startswith(STOPPED) and not is_check:
                 is_older = found <= cell.older
                 what = "may be unfinished, or" if is_older else "is of an unfinished run."
                 return (

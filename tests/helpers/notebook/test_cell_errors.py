@@ -432,6 +432,10 @@ def test_a_check_and_what_a_stopped_cell_imports_need_no_such_line(kernel):
     assert "This cell uses" not in said
     assert kernel.run("print(json.dumps(1), fit_throughput(1)[1])") == ("", "1 1.0\n")
     assert "This cell uses `points` from" in kernel.run("print(points)")[1]
+    waits = "def check(number, answer):\n    import time\n    print('waiting')\n"
+    kernel.run(f"{waits}    time.sleep(60)\nfit_throughput = print")
+    kernel.run('fit_throughput = check("2.3", fit_throughput)', interrupt_at="waiting")
+    assert kernel.run("fit_throughput('own')") == ("", "own\n")
 
 
 @pytest.mark.parametrize(
