@@ -84,7 +84,8 @@ def _wrong_rates(question, validated, spans, rates):
     if not failed:
         return None
     if constant(rates, SPREAD):
-        return wrong("constant", "constant", images_per_second=pairs[0][1])
+        mistake = "constant" if any(rates) else "inverted"  # seconds per image, rounded
+        return wrong(mistake, "constant", images_per_second=pairs[0][1])
     span, rate = failed[0]
     low, high = _bounds(images, span)
     return wrong(

@@ -140,6 +140,11 @@ class DividesTheWrongWayRound(Timed):
         print(f"Images/sec: {self.seconds() / self.total_images}")
 
 
+class RoundsTheWrongWayRound(Timed):
+    def on_epoch_end(self, epoch, logs=None):
+        print(f"Images/sec: {self.seconds() / self.total_images:.2f}")
+
+
 class PrintsImagesPerMinute(Timed):
     def on_epoch_end(self, epoch, logs=None):
         print(f"Images/sec: {60 * self.total_images / self.seconds():.2f}")
@@ -505,6 +510,7 @@ WRONG = [
     ("line", "format", AddsTheUnit),
     ("images", "batches", CountsBatches),
     ("images", "inverted", DividesTheWrongWayRound),
+    ("images", "inverted", RoundsTheWrongWayRound),
     ("images", "other", PrintsImagesPerMinute),
     ("this_epoch", "unclear", SleepsForItsConstant),
     ("this_epoch", "constant", JittersItsConstant),
