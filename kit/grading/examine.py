@@ -18,6 +18,7 @@ from kit.grading.contracts import Job, Judged
 QUESTIONS = 3
 SYNTAX = "syntax"  # a mistake besides those of `helpers.exercise`
 UNREAD_CELL = re.compile(r"the cell raised (Syntax|Indentation|Tab)Error \(line ")
+MISSING_NAME = re.compile(r" raised (Name|Import|ModuleNotFound)Error:")
 
 
 def examine(
@@ -69,8 +70,8 @@ def examine(
     if verdict is None:
         return judged | {"passed": True}
     mistake = verdict.mistake
-    if mistake == "raised" and "raised NameError" in verdict.reason:
-        mistake = "names"
+    if mistake == "raised" and (error := MISSING_NAME.search(verdict.reason)):
+        mistake = "undefined" if error[1] == "Name" else "no_module"
     if UNREAD_CELL.match(verdict.reason):  # it never ran, so it did nothing wrong
         judged |= {"question": None, "observation": None}
         mistake, verdict = SYNTAX, verdict._replace(requirement="")

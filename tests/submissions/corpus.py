@@ -122,7 +122,9 @@ def hostile(world):
     cases = {
         # What it may not read.
         "reads_judges": attack("import helpers.lab_02.ex3_fit.judge", "ModuleNotFound"),
-        "reads_references": attack("import helpers.lab_02.reference", "ModuleNotFound"),
+        "reads_references": attack(
+            "import helpers.lab_02.reference", "ModuleNotFound.*the course's own modules"
+        ),
         "reads_wrong_answers": attack(
             "import tests.answers.lab_02.ex3_fit", "ModuleNotFound"
         ),
