@@ -26,6 +26,7 @@ from unittest import mock
 IMPORTS = (ast.Import, ast.ImportFrom)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OURS = ("callbacks", "helpers")  # packages that hold references
+BY_TEXT = {"eval", "exec", "globals", "locals", "vars"}  # find names by their text
 COMPREHENSION_NAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
 # Of an exercise's time: what each part before its own cell may take, and all trial lines.
@@ -110,23 +111,38 @@ def _closure(pieces, open_names):
     return [pieces[place] for place in sorted(chosen)]
 
 
-def borrowed(pieces: list[Piece], source: str, references: list[str]) -> list[str]:
-    """Which references the cells import from the course material.
+def borrowed(
+    pieces: list[Piece], source: str, answer: str, references: list[str]
+) -> list[str]:
+    """Which references an exercise imports from the course material.
+
+    An import of all names in another cell counts only if the exercise finds names by their
+    text, or reads the name of its answer or of a reference, which no other piece gives.
 
     Parameters
     ----------
     pieces : list of Piece
     source : str
         Of the exercise's own cell.
+    answer : str
+        The name that its check is given.
     references : list of str
         The names of the references and of their modules.
 
     Returns
     -------
     list of str
+        Names, modules, and `module.*` for an import of all names.
     """
+    own = _tree(source).body
+    needs = _needed(own) | ({answer} - _bound(own))
+    needed = _closure(pieces, needs)
+    needs |= {name for piece in needed for name in _needed(piece.nodes)}
+    open_names = needs - {name for piece in needed for name in piece.makes}
+    if open_names & {answer, *references, *BY_TEXT}:
+        needed = pieces
     found = set()
-    for node in [*_tree(source).body, *(node for p in pieces for node in p.nodes)]:
+    for node in [*own, *(node for piece in needed for node in piece.nodes)]:
         for inner in ast.walk(node):
             if isinstance(inner, ast.Import):
                 found |= _borrowed_modules([a.name for a in inner.names], references)
@@ -135,7 +151,9 @@ def borrowed(pieces: list[Piece], source: str, references: list[str]) -> list[st
                 texts = [text for text in texts if isinstance(text, str)]
                 found |= _borrowed_modules(texts, references)
             elif isinstance(inner, ast.ImportFrom) and _imports_from_ours(inner):
-                found |= {a.name for a in inner.names} & {*references, "*"}
+                names = {a.name for a in inner.names}
+                found |= names & {*references}
+                found |= {f"{inner.module}.*"} if "*" in names else set()
     return sorted(found)
 
 

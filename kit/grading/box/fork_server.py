@@ -204,7 +204,7 @@ def serve(parent: io.BufferedRWPair, boxed: bool) -> None:
     own = dict(job["code"])[exercise]
     pieces = cells_in_box.pieces_before(job["code"], exercise, name, setup)
     # Before any of the student's code runs: later messages may be forged.
-    say({"borrowed": cells_in_box.borrowed(pieces, own, job["references"])})
+    say({"borrowed": cells_in_box.borrowed(pieces, own, name, job["references"])})
     seconds = job["limits"]["RLIMIT_CPU"]
     # Bound and kept before the student's code, which may replace them.
     from helpers.checks.observe import observe

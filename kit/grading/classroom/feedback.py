@@ -192,7 +192,7 @@ def _titles(result):
 @functools.cache
 def _template(name):
     templates = look.environment(Path(__file__).parent)
-    templates.filters |= {"points": points, "code": with_code}
+    templates.filters |= {"points": points, "code": with_code, "borrowed": borrowed}
     templates.tests["plot"] = lambda value: isinstance(value, Plot)
     own = {
         "feedback_path": feedback_path,
@@ -208,6 +208,17 @@ def _template(name):
 def with_code(text: str) -> str:
     """A text of ours as HTML, with what stands between backticks as code."""
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+
+
+def borrowed(names: list[str]) -> str:
+    """Sentences, as HTML, on what an answer takes from the course material."""
+    named = [f"<code>{html.escape(n)}</code>" for n in names if not n.endswith(".*")]
+    whole = [f"<code>{html.escape(n[:-2])}</code>" for n in names if n.endswith(".*")]
+    return " ".join([
+        *([f"This answer uses our own solution: {', '.join(named)}."] if named else []),
+        *([f"This notebook imports all of {' and of '.join(whole)}, which is course "
+           "material, and this answer may use a name from there."] if whole else []),
+    ])  # fmt: skip
 
 
 def feedback_path(result: Marked) -> Path:
@@ -284,6 +295,6 @@ def state(result: Marked) -> str:
     """The word for a submission's colour."""
     if result["status"] != "graded":
         return "missing" if result["status"] == "missing" else "unreadable"
-    if result["needs"]:
+    if result["needs"] or noticed(result):
         return "open"
     return "late" if result["late"]["words"] else "graded"

@@ -237,7 +237,7 @@ def test_every_lab_is_graded_by_its_own_checks(tmp_path):
         for number, verdict in result["exercises"].items():
             right = result["student"] == "solved"
             assert verdict["passed"] == right, (number, verdict["reason"])
-            assert right or verdict["mistake"] not in ("names", "form", "ended", "time")
+            assert right or verdict["mistake"] not in ("undefined", "form", "ended", "time")
     # Now the replies say what takes long to read.
     judged = []
     for result in [one for one in results if one["student"] == "solved"]:
@@ -301,12 +301,17 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
     passed = {"passed": True, "points": 2}
     result["exercises"]["2.1"] |= passed | {"borrowed": ["PrintThroughput"]}
     result["exercises"]["2.2"] |= passed | {"changed_check": True}
+    result["exercises"]["2.3"] |= {"borrowed": ["helpers.lab_02.reference.*"]}
     feedback.write([result], [LAB], [], tmp_path)
     with open(tmp_path / "grades.csv", newline="") as file:
         [row] = csv.DictReader(file)
-    assert row["status"] == "graded; borrowed 2.1; changed the check of 2.2"
+    assert row["status"] == "graded; borrowed 2.1, 2.3; changed the check of 2.2"
     overview = (tmp_path / "overview.html").read_text()
-    assert f'<span class="state graded">{row["status"]}</span>' in overview
+    assert f'<span class="state open">{row["status"]}</span>' in overview
+    page = (tmp_path / feedback.feedback_path(result)).read_text()
+    assert page.count("our own solution: <code>PrintThroughput</code>.") == 1
+    assert page.count("imports all of <code>helpers.lab_02.reference</code>") == 1
+    assert "*" not in page.partition("</style>")[2]
 
 
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):

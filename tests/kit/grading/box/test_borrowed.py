@@ -2,9 +2,9 @@
 
 import pytest
 
-from kit.grading.box.cells_in_box import borrowed
+from kit.grading.box.cells_in_box import borrowed, pieces_before
 from kit.labs import find_lab
-from kit.todo_cells import reference_names
+from kit.todo_cells import reference_names, setup, todo_cells
 
 
 @pytest.mark.parametrize(
@@ -24,8 +24,38 @@ from kit.todo_cells import reference_names
         ),
         ("2.1", "model.fit(x, **{'callbacks': kept.get('callbacks')})", []),
         ("2.1", "from callbacks import EpochRecorder", []),
+        ("2.1", "from callbacks import *", ["callbacks.*"]),
     ],
 )
 def test_a_reference_is_found_however_it_is_imported(exercise, cell, marks):
-    names = reference_names(find_lab(exercise.split(".")[0]))
-    assert borrowed([], cell, names) == marks
+    assert marked({exercise: cell}, exercise) == marks
+
+
+STAR = "from helpers.lab_02.reference import *"
+ALL = "helpers.lab_02.reference.*"
+FIT = "def fit_throughput(points):\n    return 0.005, 1000.0"
+
+
+@pytest.mark.parametrize(
+    ("cells", "marks"),
+    [
+        ({"2.1": STAR, "2.3": FIT}, []),
+        ({"2.1": STAR, "2.3": "x = 1"}, [ALL]),
+        ({"2.1": STAR, "2.3": f"f = fit_throughput\n{FIT}"}, [ALL]),
+        ({"2.1": STAR, "2.3": f"eval('1')\n{FIT}"}, [ALL]),
+        ({"2.1": f"{STAR}\nfrom callbacks import PrintThroughput", "2.3": FIT}, []),
+        (
+            {"2.1": f"{STAR}\ndef half():\n    return 0.5", "2.3": f"half()\n{FIT}"},
+            [ALL],
+        ),
+    ],
+)
+def test_importing_everything_marks_only_exercises_that_may_use_a_name_of_it(cells, marks):
+    assert marked(cells, "2.3") == marks
+
+
+def marked(cells, exercise):
+    lab = find_lab(exercise.split(".")[0])
+    answer = next(one.answer for one in todo_cells(lab) if one.number == exercise)
+    pieces = pieces_before(list(cells.items()), exercise, answer, setup(lab))
+    return borrowed(pieces, cells[exercise], answer, reference_names(lab))
