@@ -454,7 +454,8 @@ def pool(
     pooled = pool_cards(folders, out or reports_folder() / "pool", names)
     for one in pooled.left_out:
         typer.echo(f"left out: {one.path}: {one.reason}")
-    typer.echo(f"Pooled {pooled.cards} run cards: {pooled.page} and {pooled.notebook}")
+    cards = f"{pooled.cards} run card{'s' * (pooled.cards != 1)}"
+    typer.echo(f"Pooled {cards}: {pooled.page} and {pooled.notebook}")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)

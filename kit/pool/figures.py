@@ -13,6 +13,7 @@ from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
 
 from callbacks.live.style import THEMES
 from helpers.figures import LINES, MARKERS
+from kit.pool.middle import median
 
 MOST_QUESTIONS, MOST_MACHINES, LONGEST_LABEL = 24, 8, 48
 SPREAD = 0.06  # of dots of one place, as a share of the distance to the next
@@ -80,18 +81,17 @@ def calibration(questions: list[dict], theme: str = "light") -> tuple[Figure, st
         ratios = np.array(question["ratios"])
         shifts = SPREAD * 2 * (np.arange(len(ratios)) % 5 - 2)
         axes.plot(ratios, place + shifts, "o", color=colours["blue"], ms=4, alpha=0.7)
-        axes.plot(np.exp(np.median(np.log(ratios))), place, "|", ms=13, mew=2.5,
-                  color=colours["orange"])  # fmt: skip
+        axes.plot(median(ratios), place, "|", ms=13, mew=2.5, color=colours["orange"])
     axes.axvspan(0.5, 2, color=colours["green"], alpha=0.1, lw=0)
     axes.axvline(1, color=colours["grey"], lw=1)
     names = [f"{q['lab']} {q['name'].replace('_', ' ')}" for q in reversed(worst)]
     axes.set_yticks(range(len(worst)), map(_label, names), fontsize=8)
-    axes.set(xscale="log", xlabel="predicted / measured")
+    axes.set(xscale="log", xlabel="predicted / measured", ylim=(-0.6, len(worst) - 0.4))
     _in_full(axes.xaxis)
     return figure, (
-        f"Predicted over measured for the {len(worst)} questions at which the class was "
-        "furthest off. A dot is a student, a bar the class's median, and the band is a "
-        "factor of two."
+        f"Predicted over measured for the {len(worst)} question{'s' * (len(worst) != 1)} "
+        "at which the class was furthest off. A dot is a student, a bar the class's "
+        "median, and the band is a factor of two."
     )
 
 
@@ -104,7 +104,7 @@ def worst_questions(questions: list[dict]) -> list[dict]:
 
 def factor_off(ratios: list[float]) -> float:
     """By which factor a student in the middle of the class was off."""
-    return float(np.exp(np.median(np.abs(np.log(ratios)))))
+    return median(max(ratio, 1 / ratio) for ratio in ratios)
 
 
 def ring(one: dict, theme: str = "light") -> tuple[Figure, str]:
@@ -128,7 +128,7 @@ def ring(one: dict, theme: str = "light") -> tuple[Figure, str]:
     _in_full(axes.xaxis)
     axes.margins(0.1, 0.15)
     _legend(axes, theme)
-    return figure, f"Bandwidth of the {len(links)} links of a class ring."
+    return figure, "Bandwidth of the links of a class ring."
 
 
 def png(figure: Figure, theme: str = "light") -> bytes:

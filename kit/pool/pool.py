@@ -6,7 +6,6 @@ import tomllib
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from statistics import median
 from typing import Any, NamedTuple
 
 import nbformat
@@ -20,6 +19,7 @@ from helpers.run_card.units import in_units
 from kit import look
 from kit.pool import figures, topics
 from kit.pool.cards import LeftOut, read_class
+from kit.pool.middle import IN_WORDS, median
 from kit.pool.rings import rings
 from kit.version import kit_version
 
@@ -161,6 +161,7 @@ def page(data: dict[str, Any]) -> str:
         rings=[_ring(one) for one in data["rings"]],
         in_units=in_units,
         number=number,
+        median=IN_WORDS,
         left_out=_by_reason(data["left_out"]),
         version=kit_version(),
     )

@@ -1,12 +1,12 @@
 """What class rings have measured: links fitted again, rounds beside their forecasts."""
 
-from statistics import median
 from typing import Any
 
 from helpers.run_card import predictions
 from kit.class_ring.link_law import fit_link
 from kit.class_ring.questions import as_asked
 from kit.pool.cards import RING, Card
+from kit.pool.middle import median
 from kit.pool.topics import Unusable
 
 MOST_LINKS, MOST_ROUNDS = 500, 2_000

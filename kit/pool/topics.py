@@ -8,7 +8,6 @@ import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
-from statistics import median
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy as np
 from helpers.run_card import predictions
 from helpers.run_card.prediction_kinds import FORECAST, kind_of
 from kit.pool.cards import RING, Card
+from kit.pool.middle import median
 
 EXERCISE = re.compile(r"\d{1,2}\.\d{1,2}")
 NUMBER = re.compile(r"\d[\d.,]*")
@@ -166,7 +166,7 @@ def calibration(cards: list[Card]) -> tuple[list[dict], list[tuple[str, str]]]:
         seen.add((person, lab, name))
         one = {"lab": lab[:2], "name": name, "ratios": [], "right": 0, "of": 0}
         question = questions.setdefault((lab, name), one)
-        question["ratios"] += [math.exp(median(map(math.log, ratios)))] if ratios else []
+        question["ratios"] += [median(ratios)] if ratios else []
         question["right"] += right
         question["of"] += of
     return [questions[key] for key in sorted(questions)], unusable

@@ -1,5 +1,6 @@
 """`labs pool`: what is used, what is left out and why, and what the page says."""
 
+import contextlib
 import io
 import json
 import math
@@ -15,9 +16,12 @@ from PIL import Image
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
+from helpers.run_card import predictions
 from kit.class_ring.command import LAB as RING
+from kit.cli import app
 from kit.pool import cards, figures, topics
-from kit.pool.pool import _names, gather, page, pool
+from kit.pool.middle import IN_WORDS, median
+from kit.pool.pool import _names, _question_row, gather, page, pool
 
 STORED = REPOSITORY / "docs" / "run_cards"
 NAMES = ("ada", "bob", "cem")
@@ -384,7 +388,8 @@ def test_a_ring_is_fitted_again_and_shown_without_names(tmp_path):
     assert (first["sender"], first["receiver"]) == ("laptop 1", "laptop 2")
     assert first["predicted"] == {"megabits_per_second": 10}
     assert closing["predicted"] == {}
-    assert [(one["rounds"], one["seconds"]) for one in ring["rounds"]] == [(2, 2.0)]
+    [both] = ring["rounds"]
+    assert (both["rounds"], both["seconds"]) == (2, pytest.approx(math.sqrt(1.5 * 2.5)))
     assert "laptop 1 was missing in round 2." in page(data)
 
 
@@ -451,3 +456,34 @@ def test_a_figure_for_dark_pages_is_drawn_on_dark_paper():
         picture = np.asarray(drawn.convert("L"))
         assert (np.median(picture) < 64) == is_dark
         assert (picture.max() if is_dark else 255 - picture.min()) > 190, "ink"
+
+
+def test_a_median_is_the_same_in_the_table_and_whole_in_the_figure():
+    asked = {"lab": "02", "name": "peak", "ratios": [0.2, 3.0], "right": 0, "of": 0}
+    for questions in ([asked], [asked] * 20):
+        figure, _ = figures.calibration(questions)
+        figure.draw_without_rendering()
+        [axes] = figure.axes
+        bars = [line for line in axes.lines if line.get_marker() == "|"]
+        assert len(bars) == len(questions)
+        for bar in bars:
+            [place] = bar.get_xydata()
+            assert place[0] == pytest.approx(math.sqrt(0.2 * 3.0))
+            _, y = axes.transData.transform(place)
+            half = bar.get_markersize() / 2 * figure.dpi / 72
+            assert axes.bbox.y0 <= y - half
+            assert y + half <= axes.bbox.y1
+    assert _question_row(asked)["median"] == predictions.number(math.sqrt(0.2 * 3.0))
+    assert median([3.0, 0.2, 1.0]) == 1.0
+    assert median([0, 2]) == 0
+
+
+def test_one_run_card_is_no_cards(tmp_path, capsys):
+    hand_in(tmp_path / "class", "ada", card())
+    with contextlib.suppress(SystemExit):
+        app(["pool", str(tmp_path / "class"), "--out", str(tmp_path / "out")])
+    assert "Pooled 1 run card:" in capsys.readouterr().out
+    shown = (tmp_path / "out" / "index.html").read_text()
+    assert "1 student, 1 run card" in shown
+    assert "1 run cards" not in shown
+    assert IN_WORDS in shown
