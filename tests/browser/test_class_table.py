@@ -10,6 +10,16 @@ from kit.todo_cells import todo_cells
 LAB = find_lab("02")
 # Points; None is open. As text "5.25" is after "5.5", and "10" before "9".
 POINTS = {"Zoë": 5.5, "Émile": 5.25, "ada": 0, "Bob": None, "Cyd-10": 6, "Cyd-9": 4.8}
+CODE = """def sweep(batch_sizes, measure, points):
+    for batch_size in batch_sizes:
+        if batch_size not in points:
+            try:
+                points[batch_size] = measure(batch_size)
+            except MemoryError:
+                points[batch_size] = None
+        if points[batch_size] is None:
+            break
+"""
 
 
 @pytest.fixture(scope="module")
@@ -17,7 +27,7 @@ def overview(tmp_path_factory):
     out = tmp_path_factory.mktemp("grades")
     verdict = {
         "passed": True, "of": 2, "reason": "", "reaction": "",
-        "borrowed": [], "code": "x = 1",
+        "borrowed": [], "code": CODE,
         "question": None, "observation": None,
     }  # fmt: skip
     results, given = [], []
@@ -51,7 +61,8 @@ def test_a_heading_sorts_by_the_values_below_it(page, overview):
     points = table.get_by_role("button", name="points")
     heading = table.get_by_role("columnheader", name="points")
     upwards = sorted(POINTS, key=lambda name: -1 if POINTS[name] is None else POINTS[name])
-    points.click()
+    box = heading.bounding_box()  # its whole cell takes the click
+    heading.click(position={"x": box["width"] - 2, "y": box["height"] - 2})
     assert names(table) == upwards
     expect(heading).to_have_attribute("aria-sort", "ascending")
     points.press("Enter")
@@ -79,6 +90,30 @@ def test_the_search_leaves_the_rows_that_have_every_word(page, overview):
     assert names(table) == []
     search.fill("")
     assert len(names(table)) == len(POINTS)
+
+
+def test_the_footer_begins_where_the_tables_do(page, overview):
+    page.set_viewport_size({"width": 1280, "height": 900})
+    page.goto(overview.as_uri())
+    text = page.locator("footer").evaluate(TEXT_BEGINS)
+    assert text == page.locator("h1").evaluate(TEXT_BEGINS)
+
+
+TEXT_BEGINS = """one => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    return range.getBoundingClientRect().left;
+}"""
+
+
+def test_on_a_telephone_answers_that_are_alike_stand_below_each_other(page, overview):
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(overview.with_name("similar.html").as_uri())
+    page.locator("details").evaluate_all("all => all.forEach(one => { one.open = true })")
+    boxes = [one.bounding_box() for one in page.locator(".pair").first.locator("pre").all()]
+    assert len(boxes) == 2
+    assert all(box["width"] > 300 for box in boxes)
+    assert boxes[0]["y"] + boxes[0]["height"] < boxes[1]["y"]
 
 
 IN_SIGHT = """all => all.every(one => {

@@ -12,7 +12,8 @@ for (const table of document.querySelectorAll("table.sorted")) {
   });
   [...table.tHead.rows[0].cells].forEach((head, column) => {
     const button = head.querySelector("button");
-    button?.addEventListener("click", () => {
+    // The whole cell takes the click; a key's click on the button rises to it.
+    button && head.addEventListener("click", () => {
       const up = head.getAttribute("aria-sort") !== "ascending";
       for (const other of table.tHead.rows[0].cells) other.removeAttribute("aria-sort");
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
