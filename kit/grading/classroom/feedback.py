@@ -27,7 +27,9 @@ from kit.todo_cells import todo_cells, written
 from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
+MOST_FILES = 5  # that belong to no student, in the terminal
 _version = functools.cache(kit_version)
+ROW = re.compile(r"\bset (\d+) of ")  # a judge names a row of the table of what was asked
 ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
 
 
@@ -102,8 +104,18 @@ def write(
         write_atomically(out / "similar.html", page)
     with _isolated(out / "overview.html", strangers):
         _write_overview(marked, labs, unassigned, out, needs, strangers, alike)
-    counted = [f"{needs} need you: overview.html begins with them"] if needs else []
-    return [*strangers, *counted]
+    them = "needs you: overview.html begins with it" if needs == 1 else (
+        "need you: overview.html begins with them"
+    )  # fmt: skip
+    counted = [f"{needs} {them}"] if needs else []
+    return [*strangers, *_in_short(unassigned), *counted]
+
+
+def _in_short(unassigned):
+    """The first files that belong to no student, for the terminal."""
+    lines = [f"not graded: {file}: {problem}" for file, problem in unassigned[:MOST_FILES]]
+    more = len(unassigned) - MOST_FILES
+    return lines + [f"not graded: {more} more, at the end of overview.html"] * (more > 0)
 
 
 @contextlib.contextmanager
@@ -163,18 +175,20 @@ def _same_files(marked):
 
 def _write_page(out, result, rubric):
     heading = title_and_question(find_lab(result["lab"]))[0]
+    exercises = {n: v for n, v in result["exercises"].items() if _says_something(v, result)}
     tables = {
         number: in_words(number, verdict["question"], verdict["observation"])
-        for number, verdict in result["exercises"].items()
+        for number, verdict in exercises.items()
     }
     # An empty answer has a row, too, as soon as the total counts its 0 points.
     texts = [
         text | {"comment": with_points(text, rubric)}
         for text in result["texts"]
-        if text["text"] or text["comment"] or text["counted"]
+        if text["text"] or text["comment"] or (text["counted"] and not result["is_given"])
     ]
     page = _template("feedback.html.j2").render(
         result=result,
+        exercises=exercises,
         texts=texts,
         heading=heading,
         titles=_titles(result),
@@ -183,6 +197,13 @@ def _write_page(out, result, rubric):
     )
     write_atomically(out / feedback_path(result), page)
     return True
+
+
+def _says_something(verdict, result):
+    """Without points of its own, an exercise that was not begun says nothing."""
+    begun = verdict["code"] and verdict.get("mistake") != "start"
+    own = verdict["overridden"] or verdict["comment"]
+    return bool(begun or own or not result["is_given"])
 
 
 def _titles(result):
@@ -200,6 +221,7 @@ def _template(name):
         "noticed": noticed,
         "came": came,
         "left_out": marks.left_out,
+        "failing_row": failing_row,
     }
     templates.globals |= own  # ty: ignore[unsupported-operator] - jinja2 has no type
     return templates.get_template(name)
@@ -219,6 +241,12 @@ def borrowed(names: list[str]) -> str:
         *([f"This notebook imports all of {' and of '.join(whole)}, which is course "
            "material, and this answer may use a name from there."] if whole else []),
     ])  # fmt: skip
+
+
+def failing_row(reason: str) -> str:
+    """The number of the row that a reason is about; empty where it names none."""
+    found = ROW.search(reason)
+    return found[1] if found else ""
 
 
 def feedback_path(result: Marked) -> Path:

@@ -185,9 +185,25 @@ def test_the_wrong_lab_gives_nobody_zero_points(graded, tmp_path):
 
 def test_points_for_a_whole_lab_say_whose_they_are_and_what_they_replace(graded):
     out, _ = graded(overrides=ROWS.replace("ada,2.figure,,", "ada,2.figure,2,"))
-    assert "5.5 of 8 points, which your instructor has given" in page_of(out, "bob")
+    page = page_of(out, "bob")
+    assert "5.5 of 8 points, which your instructor has given" in page
+    # Bob began no exercise, and wrote nothing: his page is only about the whole lab.
+    headings = re.findall("<h2.*?>(.*)</h2>", page)
+    assert headings == ["Your instructor says about the whole lab"]
+    assert "0 of" not in page
     overview = html.unescape((out / "overview.html").read_text())
     assert "by you, instead of 0" in overview
+
+
+def test_the_terminal_names_files_that_belong_to_no_student(graded, tmp_path):
+    folder = tmp_path / "submissions"
+    for number in range(7):
+        (folder / f"02_throughput_{number}.ipynb").write_text(notebook(""))
+    out, said = graded()
+    assert "not graded: 02_throughput_0.ipynb: its name says no student or lab" in said
+    assert said.count("not graded: 02_throughput") == 5
+    assert "not graded: 2 more, at the end of overview.html" in said
+    assert (out / "overview.html").read_text().count(">02_throughput_") == 7
 
 
 def test_another_folder_of_grades_with_these_students_is_named(graded, tmp_path):

@@ -21,7 +21,7 @@ from helpers.exercise import find_exercise
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
 from kit.grading.classroom import class_files, marks, similar
-from kit.grading.classroom.feedback import all_points, with_code
+from kit.grading.classroom.feedback import all_points, failing_row, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
 from kit.todo_cells import todo_cells, written
@@ -248,11 +248,17 @@ def test_a_page_shows_what_a_sweep_did_as_code(tmp_path):
     page = html.unescape((tmp_path / "grades/feedback/ada/02_throughput.html").read_text())
     assert re.search(r"<td>measure\(\d+\), points\[\d+\] = \d+", page)
     assert "“measure”" not in page
+    assert "failing" not in page.partition("</style>")[2], "no row can be told"
     heads = re.findall('<th scope="col">(.*?)</th>', page.partition("Columns with →")[2])
     assert heads[:6] == [
         "no.", "batch sizes", "sizes at which measure fails", "what measure returns",
         "in points before", "→ what it did",
     ]  # fmt: skip
+
+
+def test_the_row_that_a_judge_names_is_found():
+    assert failing_row("for set 3 of the points, with 1 of them None, it") == "3"
+    assert failing_row("after `points[16] = 2` came `measure(24)`") == ""
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
