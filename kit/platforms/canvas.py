@@ -57,14 +57,14 @@ def is_table(head: list[str]) -> bool:
     return any(head[: len(names)] == names for names in NAMES) and SECTION in head
 
 
-def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, None, str]]:
-    """Yield (id, name, email, None, "") for each student: it has no dates."""
+def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, str, str]]:
+    """Yield (id, name, email, "", "") for each student: it has no dates."""
     head, *rows = table
     for row in rows:
         cells = dict(zip(head, row, strict=False))
         name = _name(head, row)
         if cells.get("ID", "").isdecimal() and name != TEST_STUDENT:
-            yield cells["ID"], name, cells.get("SIS Login ID", ""), None, ""
+            yield cells["ID"], name, cells.get("SIS Login ID", ""), "", ""
 
 
 def _name(head, row):

@@ -208,14 +208,14 @@ def _free(folder, name):
 def _write_roster(path, known, owners, table, due):
     """Add who is new, when they submitted and who has an extension; change nothing else.
 
-    Returns the extensions that could not be read, in words.
+    Returns the dates that could not be read, in words.
     """
     rows, names = {(p.student, p.lab): p._asdict() for p in known}, _names(known)
     people = {
-        owner.id: (student, owner.name, "", None, "", owner)
+        owner.id: (student, owner.name, "", "", "", owner)
         for student, owner in owners.items()
     }
-    unread = []
+    unread, without = [], {}
     for number, name, email, submitted, extension in _people(table):
         student, owner = names.get(number) or _student(name, number), None
         if number in people:
@@ -235,7 +235,10 @@ def _write_roster(path, known, owners, table, due):
                 f"an extension until {extension[:60]!r}, which is not a known date format"
             )
             unread.append(f"{student}: {words}: write it into {path}")
-        row["submitted"] = submitted or row["submitted"]
+        if date := moodle.date_of(submitted):
+            row["submitted"] = date
+        elif submitted:
+            without[student] = submitted
     table = [
         [
             value.isoformat(" ", "minutes") if isinstance(value, datetime) else value or ""
@@ -244,6 +247,12 @@ def _write_roster(path, known, owners, table, due):
         for row in rows.values()
     ]
     write_atomically(path, class_files.as_csv(class_files.ROSTER, sorted(table)))
+    if without:
+        unread.append(
+            f"{path} does not get the date of submission of {_in_short(without)}, because "
+            f"{min(without.values())[:60]!r} is not a known date format: write it there as "
+            f"{class_files.DATE}, because without it no lateness is counted"
+        )
     return unread
 
 

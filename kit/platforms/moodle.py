@@ -67,21 +67,21 @@ def _english(head):
     return [GERMAN.get(name, name) for name in head]
 
 
-def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, datetime | None, str]]:
+def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, str, str]]:
     """Yield (id, name, email, submitted, extension) for each row of a worksheet.
 
-    `submitted` is None where there is no date, or one in a third language. `extension` is
-    the text of the date until which this student has more time, for `date_of`.
+    `submitted` and `extension`, until when this student has more time, are texts for
+    `date_of`; empty where there is no date.
     """
     head, *rows = table
     for row in rows:
         cells = dict(zip(_english(head), row, strict=False))
         if number := identity(cells):
             name = cells.get("Full name") or cells["Identifier"]
-            text = cells.get("Last modified (submission)", "")
+            submitted = cells.get("Last modified (submission)", "").strip().strip("-")
             extension = EXTENSION.search(cells.get("Status", ""))
             email, until = cells.get("Email address", ""), extension[1] if extension else ""
-            yield number, name, email, date_of(text), until
+            yield number, name, email, submitted, until
 
 
 def identity(cells: dict[str, str]) -> str:

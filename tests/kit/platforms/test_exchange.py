@@ -56,6 +56,24 @@ def due_dates(grades):
     return {p.id: p.due and p.due.isoformat(" ", "minutes") for p in roster}
 
 
+def test_a_date_of_submission_that_cannot_be_read_is_named(tmp_path):
+    files = [
+        f"A B_{n}_assignsubmission_file/01_gradient_descent.ipynb" for n in range(1, 9)
+    ]
+    archive, grades = zipped(tmp_path / "class.zip", files), tmp_path / "grades"
+    dates = ["Friday, 27 November 2026, 8:05 AM", "-", *["vendredi 27 novembre"] * 6]
+    rows = [[f"Participant {n}", "", "", "-", one] for n, one in enumerate(dates, start=1)]
+    head = [*MOODLES_HEAD, "Last modified (submission)"]
+    given = table(tmp_path / "given.csv", head, *rows)
+    said = labs("collect", archive, tmp_path / "in", "--table", given, "--due", DUE,
+                "--out", grades)  # fmt: skip
+    known = {p.id for p in read_roster(grades, find_lab) if p.submitted}
+    assert known == {"1"}
+    [line] = [one for one in said.splitlines() if "vendredi" in one]
+    assert "of A B_3, A B_4, A B_5, A B_6, A B_7, 1 more, because" in line
+    assert "without it no lateness is counted" in line
+
+
 def test_an_extension_in_moodle_is_the_due_date_of_that_student(tmp_path):
     files = [
         f"A B_{n}_assignsubmission_file/01_gradient_descent.ipynb" for n in range(1, 7)
