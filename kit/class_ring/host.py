@@ -292,7 +292,8 @@ def run_ring(
     done, generation = 0, 0
     while done < rounds:
         if len(room.members) < 2:
-            return f"The ring ends after {done} rounds: {len(room.members)} laptop is left."
+            after = f"{done} round{'s' * (done != 1)}"
+            return f"The ring ends after {after}: {len(room.members)} laptop is left."
         generation += 1
         try:
             form(room, generation)
@@ -304,7 +305,8 @@ def run_ring(
                 time.sleep(max(0, began + pause - time.monotonic()))
         except Missing as missing:
             _part_with(room, missing.args[0], record, f"in round {done + 1}")
-    return f"All {done} rounds are done, with {len(room.members)} laptops at the end."
+    all_done = "The round is done" if done == 1 else f"All {done} rounds are done"
+    return f"{all_done}, with {len(room.members)} laptops at the end."
 
 
 def _show_new(room, record, shown):

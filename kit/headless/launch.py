@@ -294,7 +294,8 @@ def launch(
             if not left:
                 raise
             why = str(error).partition(". Its log")[0]
-            print(f"{why}: starting all again, with {left - 1} more restarts.", flush=True)
+            more = f"{left - 1} more restart{'s' * (left != 2)}"
+            print(f"{why}: starting all again, with {more}.", flush=True)
 
 
 def _follow(job):

@@ -149,8 +149,12 @@ def lines(planned: dict) -> list[str]:
         f"Cost: {_three_digits(hours[0])} to {_three_digits(hours[2])} device hours, "
         f"{_three_digits(dollars[0])} to {_three_digits(dollars[2])} dollars at "
         f"{settings['price']:g} per device hour",
-        *_others("also fit", fit, lambda row: f"{row['step_seconds'][1]:.3g} s a step"),
-        *_others("do not fit", too_large, lambda row: row["reason"]),
+        *_others(
+            ("also fits", "also fit"),
+            fit,
+            lambda row: f"{row['step_seconds'][1]:.3g} s a step",
+        ),
+        *_others(("does not fit", "do not fit"), too_large, lambda row: row["reason"]),
         f"Assumed: with a perfect network, the fastest plan has an MFU of "
         f"{assumed_low:.2f} to {assumed_high:.2f}, as in {titles}; --json has its address. "
         "That plan may differ with other devices or memory, and with it all times, so "
@@ -161,10 +165,13 @@ def lines(planned: dict) -> list[str]:
     ]
 
 
-def _others(heading, rows, words):
+def _others(headings, rows, words):
     if not rows:
         return
-    yield f"{len(rows)} other plans {heading}:"
+    one, several = headings
+    yield (
+        f"1 other plan {one}:" if len(rows) == 1 else f"{len(rows)} other plans {several}:"
+    )
     for row in rows[:SHOWN]:
         yield f"  {planner.Plan(**row['plan']).in_words()}: {words(row)}"
     if len(rows) > SHOWN:

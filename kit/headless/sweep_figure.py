@@ -69,7 +69,8 @@ def draw(runs: list[dict], swept: list[str], names: list[str]) -> SweepFigure | 
     elif "seed" in swept:
         repeats = ", a dot each, and lines through their means"
     names_text = ", ".join(name.replace("_", " ") for name in names)
-    text = f"{len(runs)} runs over {x.replace('_', ' ')}{repeats}: {names_text}."
+    counted = f"{len(runs)} run{'s' * (len(runs) != 1)}"
+    text = f"{counted} over {x.replace('_', ' ')}{repeats}: {names_text}."
     return SweepFigure(light, dark, text)
 
 

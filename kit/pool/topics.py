@@ -70,7 +70,8 @@ def _rates(sweep):
             number = int(size) if size.isdecimal() and len(size) < 8 else 0
             points.append([_positive(number, 1e7), _positive(rate, 1e12)])
     if len(points) < FEWEST_POINTS:
-        raise Unusable(f"{len(points)} batch sizes, and a fit needs {FEWEST_POINTS}")
+        sizes = f"{len(points)} batch size{'s' * (len(points) != 1)}"
+        raise Unusable(f"{sizes}, and a fit needs {FEWEST_POINTS}")
     return sorted(points)
 
 

@@ -68,7 +68,8 @@ def main(home: str, work: str) -> None:
         for cell in notebook.cells
         for output in cell.get("outputs", ())
     )
-    print(f"{verdict}, {errors} cells with errors" if errors else verdict)
+    cells = f"{errors} cell{'s' * (errors != 1)} with errors"
+    print(f"{verdict}, {cells}" if errors else verdict)
     print(nbformat.writes(notebook))
 
 

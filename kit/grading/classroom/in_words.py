@@ -210,7 +210,7 @@ def _text(value, depth):
         case list() if not value:
             return "none"
         case list() if depth > 2:
-            return f"{len(value)} values"
+            return f"{len(value)} value{'s' * (len(value) != 1)}"
         case list():
             parts = [_text(one, depth + 1) for one in value[:6]]
             more = f" … ({len(value)} in all)" if len(value) > 6 else ""

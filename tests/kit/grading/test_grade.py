@@ -661,7 +661,7 @@ def test_a_whole_notebook_is_executed_and_kept(tmp_path, cluster):
             tmp_path / "in", [lab], tmp_path / "out", scheduler=cluster, full=True
         )
     executed = (tmp_path / "out" / "executed" / "ada" / path.name).read_text()
-    assert result["full_run"] == "executed, 1 cells with errors", executed
+    assert result["full_run"] == "executed, 1 cell with errors", executed
     for seen in (
         "[] False", "2 timed", "data of the grader", "Read-only", "locked nothing",
         "no new session", "went on",

@@ -35,6 +35,8 @@ def test_a_sweep_is_drawn_for_light_and_for_dark_pages(figure):
     assert paper(figure.light) == "ffffff"
     assert paper(figure.dark) == DARK_STYLE["figure.facecolor"].strip("#")
     assert figure.text.startswith("6 runs over batch size, a dot each")
+    one = draw(RUNS[:1], ["batch_size", "seed"], ["accuracy"])
+    assert one.text.startswith("1 run over batch size")
 
 
 def test_noise_is_no_slope_and_each_swept_value_has_its_tick():

@@ -138,7 +138,7 @@ CASES = {
     ),
 }  # fmt: skip
 ENDLESS = {
-    "never ends": Case(["while True: pass"], "executed, 1 cells with errors", seconds=1),
+    "never ends": Case(["while True: pass"], "executed, 1 cell with errors", seconds=1),
     "prints without end": Case(
         ["while True: print('x' * 10**5)"],
         # A busy machine has not read them all by then.
