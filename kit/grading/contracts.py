@@ -159,3 +159,4 @@ class Marked(_OfASubmission):
     is_given: bool  # whether a person has replaced it
     comment: str  # on the whole lab
     needs: list[str]  # why it is open
+    outdated: list[str]  # the exercises, texts or lab that changed after a person decided

@@ -23,6 +23,7 @@ from kit.grading.box.allowlist import visible_files
 from kit.grading.cache_key import fingerprint
 from kit.grading.classroom import feedback
 from kit.grading.classroom.class_files import Person, for_students, read_roster
+from kit.grading.classroom.given_for import read_given
 from kit.grading.classroom.left_out import read_collected, read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
@@ -118,6 +119,7 @@ def grade(
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
     class_files, left_out = feedback.read_files(out), read_left_out(out)
+    read_given(out)  # a damaged file is better named now than after grading
     submissions, unassigned = find(folder, labs)
     _refuse_another_lab(submissions, folder, labs)
     for lab in labs:

@@ -19,7 +19,7 @@ from kit.grading.classroom import class_files
 from kit.grading.classroom.csv_text import CsvFormat, read_csv_text
 from kit.grading.classroom.feedback import feedback_path, points
 from kit.grading.classroom.left_out import COLLECTED, LeftOut, read_collected, remember
-from kit.grading.classroom.marks import NO_DATE
+from kit.grading.classroom.marks import NO_DATE, lines_of_outdated
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle
@@ -397,6 +397,7 @@ def _undecided(results, out):
     if unread := sum(bool(text["text"]) and text["points"] is None for text in texts):
         are = "answer in words is" if unread == 1 else "answers in words are"
         lines += [f"{unread} {are} unread: `labs mark --out {out}` shows them"]
+    lines += lines_of_outdated(results)
     if no_date:
         lines += [
             f"{len(no_date)} of {of} came without a date, so lateness costs nothing there: "

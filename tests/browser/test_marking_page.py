@@ -10,6 +10,14 @@ __all__ = ["graded"]  # the fixture
 IS_ASKED = """() => !dispatchEvent(new Event("beforeunload", {cancelable: true}))"""
 
 
+def top(element):
+    return element.bounding_box()["y"]
+
+
+def bottom(element):
+    return top(element) + element.bounding_box()["height"]
+
+
 def test_marking_keeps_its_place_counts_and_warns_before_it_loses_points(graded, page):
     page.set_viewport_size({"width": 1280, "height": 500})
     with marking(graded) as address:
@@ -25,7 +33,12 @@ def test_marking_keeps_its_place_counts_and_warns_before_it_loses_points(graded,
         fields = page.get_by_label("Points, of")
         fields.nth(1).fill("1")
         fields.nth(1).press("Enter")
+        expect(page.get_by_role("checkbox", name="Names the cause").nth(2)).to_be_focused()
+        page.keyboard.press("Enter")
         expect(fields.nth(2)).to_be_focused()
+        assert bottom(fields.nth(2)) < top(bar), (
+            "the bar covers no field that has the focus"
+        )
         assert "0 of 3 read" in bar.inner_text(), "Enter has saved nothing"
         assert page.evaluate(IS_ASKED), "typed points would be lost"
         fields.nth(2).scroll_into_view_if_needed()

@@ -16,6 +16,7 @@ from helpers.plain_json import write_json
 from kit import look
 from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
+from kit.grading.classroom.given_for import outdated
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.marking import link as marking_link
 from kit.grading.classroom.marking.rubric import read_rubric, with_points
@@ -71,7 +72,8 @@ def write(
     class_files = class_files or ClassFiles()
     results = [{"about": {}} | result for result in results]
     texts = {lab.name: written(lab) for lab in labs}
-    marked = marks.marked(results, texts, class_files)
+    old = outdated(out, results, class_files)
+    marked = marks.marked(results, texts, class_files, old)
     write_atomically(out / "grades.csv", grades_csv(marked, labs))
     public = [
         {k: v for k, v in result.items() if k not in ("key", "seconds")}
@@ -108,7 +110,8 @@ def write(
         "need you: overview.html begins with them"
     )  # fmt: skip
     counted = [f"{needs} {them}"] if needs else []
-    return [*strangers, *_in_short(unassigned), *counted]
+    changed = marks.lines_of_outdated(marked)
+    return [*strangers, *_in_short(unassigned), *changed, *counted]
 
 
 def _in_short(unassigned):

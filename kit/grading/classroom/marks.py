@@ -5,11 +5,12 @@ decide. It stays open until every exercise of it has an override, or the whole l
 Only where nothing at all was handed in, a rule may decide, once it is due: `missing = 0`.
 """
 
+import difflib
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from decimal import ROUND_HALF_UP, Decimal
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from kit.grading.classroom.class_files import ClassFiles, Override, Person, Rules
 from kit.grading.contracts import Lateness, Marked, MarkedExercise, MarkedText, Result
@@ -22,12 +23,22 @@ if TYPE_CHECKING:
 DAY = timedelta(days=1)
 NO_DATE = "roster.csv does not say when it was submitted"
 TOO_BUSY = "this machine was too busy to judge {}: run `labs grade` again"
+CHANGED = "{} changed since you gave {}"
+
+
+class Outdated(NamedTuple):
+    """A decision about an older answer: it decides nothing, until somebody renews it."""
+
+    old_points: float | None
+    points: None = None
+    comment: str = ""
 
 
 def marked(
     results: list[Result],
     labs_texts: Mapping[str, Sequence["Written"]],
     class_files: ClassFiles,
+    outdated: Collection[tuple[str, str]] = (),
 ) -> list[Marked]:
     """Results with everything that a person has decided, and what they still must.
 
@@ -38,6 +49,9 @@ def marked(
     labs_texts : dict of str to sequence of kit.todo_cells.Written
         The questions of each lab that a person reads.
     class_files : kit.grading.classroom.class_files.ClassFiles
+    outdated : collection of (student, exercise)
+        The decisions about answers that have changed since. Their points do not count, and
+        their answers are open.
 
     Returns
     -------
@@ -45,24 +59,50 @@ def marked(
         Copies, in which every exercise has `judged` (the grader's points), `points` (None
         where there is nothing to give them for, or the machine was too busy) and `comment`.
         Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), the
-        `comment` on the whole lab, `needs` (why it is open).
+        `comment` on the whole lab, `needs` (why it is open), `outdated` (which decisions
+        are about older answers).
     """
     given = {(one.student, one.exercise): one for one in class_files.overrides}
     read = {o.exercise for o in class_files.overrides if o.points is not None}
     done = []
     for result in results:
-        names = _names(result, class_files.roster)
-        own = {n: o for (student, n), o in given.items() if student in names}
+        names = names_of(result, class_files.roster)
+        lab = int(result["lab"].partition("_")[0])
+        own = {
+            n: Outdated(o.points) if (student, n) in outdated else o
+            for (student, n), o in given.items()
+            if student in names and int(n.partition(".")[0]) == lab
+        }
         counted = [t for t in labs_texts[result["lab"]] if t.number in read]
         done.append(_marked(result, labs_texts[result["lab"]], counted, own, class_files))
     return done
 
 
+def lines_of_outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
+    """A line on the decisions that are about older answers, if there are any."""
+    found = [(r["student"], r["outdated"]) for r in results if r.get("outdated")]
+    count = sum(len(exercises) for _, exercises in found)
+    if not count:
+        return []
+    who = ", ".join(f"{student} ({', '.join(numbers)})" for student, numbers in found)
+    decisions = (
+        "1 decision of yours is" if count == 1 else f"{count} decisions of yours are"
+    )
+    do = "does" if count == 1 else "do"
+    return [
+        f"{decisions} about an older submission, and {do} not count: {who}. See "
+        "docs/instructor.md on how how to renew them"
+    ]
+
+
 def strangers(results: list[Marked], class_files: ClassFiles) -> list[str]:
     """Decisions about nobody, and submissions by nobody in the roster, in words."""
-    names = set().union(*(_names(result, class_files.roster) for result in results), set())
+    names = set().union(
+        *(names_of(result, class_files.roster) for result in results), set()
+    )
     problems = [
         f"overrides.csv, line {one.line}: there is no student {one.student!r}"
+        f"{_meant(one.student, names)}"
         for one in class_files.overrides
         if one.student not in names
     ]
@@ -73,13 +113,21 @@ def strangers(results: list[Marked], class_files: ClassFiles) -> list[str]:
     return problems
 
 
+def _meant(name, names):
+    """The student whom a name may mean, as a question."""
+    part = name.strip().casefold()
+    found = [one for one in sorted(names) if part and one.casefold().startswith(part)]
+    found = found or difflib.get_close_matches(name, sorted(names), cutoff=0.8)
+    return f": did you mean {' or '.join(map(repr, found[:3]))}?" if found else ""
+
+
 def person_of(student: str, lab: str, roster: Iterable[Person]) -> Person | None:
     """The row of a roster for a student: for this lab, else for all; or None."""
     own = {person.lab: person for person in roster if person.student == student}
     return own.get(lab) or own.get("")
 
 
-def _names(result, roster):
+def names_of(result: Mapping[str, Any], roster: Iterable[Person]) -> set[str]:
     """The names that a student may have in overrides.csv."""
     person = person_of(result["student"], result["lab"], roster)
     return {result["student"], person.id if person and person.id else result["student"]}
@@ -89,7 +137,7 @@ def _marked(
     result: Result,
     texts: Sequence["Written"],
     counted: Sequence["Written"],
-    own: Mapping[str, Override],
+    own: Mapping[str, Override | Outdated],
     class_files: ClassFiles,
 ) -> Marked:
     handed_in = result["status"] == "graded"
@@ -105,7 +153,15 @@ def _marked(
         exercises[number] = {
             **verdict,
             "judged": judged,
-            "points": override.points if has_points else 0 if is_zero else judged,
+            "points": (
+                None
+                if isinstance(override, Outdated)
+                else override.points
+                if has_points
+                else 0
+                if is_zero
+                else judged
+            ),
             "comment": override.comment if override else "",
             "overridden": has_points,
         }
@@ -126,15 +182,25 @@ def _marked(
         total = to_cents(reached - penalty)
     else:
         unread = [t["number"] for t in written if t["points"] is None and t["text"]]
+        unread = [n for n in unread if not isinstance(own.get(n), Outdated)]
         why = result["problem"] or result["status"]
         open_ones = [n for n in too_busy if exercises[n]["points"] is None]
         needs += [f"read {', '.join(unread)}"] if handed_in and unread else []
         needs += [TOO_BUSY.format(", ".join(open_ones))] if handed_in and open_ones else []
         needs += [] if handed_in else [why, *filter(None, [until]), *left_out(result)]
-    whole, instead_of = own.get(result["lab"].partition("_")[0]), total
+    number = result["lab"].partition("_")[0]
+    whole, instead_of = own.get(number), total
+    if isinstance(whole, Outdated):
+        penalty = total = None
     is_given = whole is not None and whole.points is not None
     if whole and is_given:  # the total itself: lateness takes nothing off
         late, penalty, total, needs = late | {"percent": 0.0}, 0.0, whole.points, []
+    old = {n: o.old_points for n, o in own.items() if isinstance(o, Outdated)}
+    old = {} if is_given else old  # the rest of the lab decides nothing
+    needs += [
+        CHANGED.format("the submission has" if n == number else f"{n} has", in_points(one))
+        for n, one in old.items()
+    ]
     return {
         **result,
         "exercises": exercises,
@@ -148,7 +214,13 @@ def _marked(
         "comment": whole.comment if whole else "",
         "of": sum(v["of"] for v in exercises.values()) + sum(t.points for t in counted),
         "needs": needs,
+        "outdated": list(old),
     }
+
+
+def in_points(points: float | None) -> str:
+    """Points in words: `1 point`, `0.5 points`."""
+    return "no points" if points is None else f"{points:g} point{'s' * (points != 1)}"
 
 
 def to_cents(points: float) -> float:
@@ -180,14 +252,15 @@ def left_out(result: Result) -> list[str]:
 def _text(
     text: "Written",
     result: Result,
-    override: Override | None,
+    override: Override | Outdated | None,
     handed_in: bool,
     counted: bool,
 ) -> MarkedText:
     """The answer in words; an empty one gets 0, and nobody has to read it."""
     answer_text = result["about"].get("texts", {}).get(text.number, "")
     points = override.points if override else None
-    if points is None and handed_in and not answer_text:
+    is_outdated = isinstance(override, Outdated)
+    if points is None and handed_in and not answer_text and not is_outdated:
         points = 0
     return {
         "number": text.number,

@@ -233,7 +233,7 @@ def test_marks_that_several_pages_save_at_once_are_all_kept(in_words):
         first, second = ({f"points-{places['ada']}": text} for text in ("2", "0"))
         save(address, form_of(new) | first)
         told = save(address, form_of(new) | second)
-        assert "another page has saved 2 points meanwhile" in told
+        assert "another page has saved 2 points and no comment meanwhile" in told
         assert {one.points for one in read_overrides(out, all_points())} == {1, 2}
         assert "Not saved" not in save(address, form_of(told))
         kept = {one.student: one.points for one in read_overrides(out, all_points())}

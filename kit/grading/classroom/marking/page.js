@@ -23,10 +23,16 @@ form.addEventListener("submit", () => {
 addEventListener("beforeunload", (event) => {
   if (isChanged) event.preventDefault();
 });
-// Enter goes to the next field for points; only the button saves.
+// Enter goes from points to the next answer, whose boxes come first, and from a box to the
+// next points; only the button saves.
 form.addEventListener("keydown", (event) => {
-  if (event.key !== "Enter" || event.target.inputMode !== "decimal") return;
+  const field = event.target;
+  const isPoints = field.inputMode === "decimal";
+  if (event.key !== "Enter" || !(isPoints || field.type === "checkbox")) return;
   event.preventDefault();
-  const fields = [...form.querySelectorAll("input[inputmode=decimal]")];
-  fields[fields.indexOf(event.target) + 1]?.focus();
+  const stops = "input[inputmode=decimal], input[data-place]";
+  const after = [...form.querySelectorAll(stops)].filter(
+    (one) => field.compareDocumentPosition(one) & Node.DOCUMENT_POSITION_FOLLOWING,
+  );
+  (isPoints ? after[0] : after.find((one) => one.inputMode === "decimal"))?.focus();
 });

@@ -117,6 +117,22 @@ def total(items: Sequence[Item], of: float) -> float | None:
     return min(max(sum(one.points for one in items), 0), of) if items else None
 
 
+def lost_points(
+    overrides: Iterable[Override],
+    exercise: str,
+    of: float,
+    old: list[Item],
+    new: list[Item],
+) -> tuple[list[Item], int]:
+    """The items that are no longer there, and how many answers would lose their points."""
+    there = {one.comment for one in new}
+    lost = [item for item in old if item.comment not in there]
+    left = [item for item in old if item.comment in there]
+    before = list(overrides)
+    after = with_new_points(before, exercise, of, old, left)
+    return lost, sum(one != other for one, other in zip(before, after, strict=True))
+
+
 def with_new_points(
     overrides: Iterable[Override],
     exercise: str,

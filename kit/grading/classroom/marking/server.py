@@ -1,9 +1,10 @@
 """Serve one page with all answers in words, and save the points that a person gives.
 
 The page is for this machine and this person: it listens on 127.0.0.1 only, under an
-address that nobody can guess, and writes nothing but `overrides.csv` and `rubric.csv`. It
-runs no script but its own. A comment that is used again is an item of the rubric, with a
-box to tick under each answer; answers alike stand together, and can be given one mark.
+address that nobody can guess, and writes nothing but `overrides.csv`, `given_for.csv` and
+`rubric.csv`. It runs no script but its own. A comment that is used again is an item of the
+rubric, with a box to tick under each answer; answers alike stand together, and can be given
+one mark.
 """
 
 import contextlib
@@ -14,12 +15,13 @@ import json
 import secrets
 import threading
 import urllib.parse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from http import HTTPStatus
 from pathlib import Path
+from types import MappingProxyType
 
 from helpers.errors import LabError
-from helpers.plain_json import storable
+from helpers.plain_json import as_json, storable
 from kit import look
 from kit.grading.classroom.class_files import (
     LONGEST_COMMENT,
@@ -28,18 +30,28 @@ from kit.grading.classroom.class_files import (
     number,
     write_overrides,
 )
+from kit.grading.classroom.given_for import (
+    Given,
+    Key,
+    decision_digest,
+    read_given,
+    text_digest,
+    write_given,
+)
 from kit.grading.classroom.marking.like_answers import in_groups
 from kit.grading.classroom.marking.rubric import (
     Item,
     as_lines,
     from_lines,
     joined,
+    lost_points,
     read_rubric,
     split,
     total,
     with_new_points,
     write_rubric,
 )
+from kit.grading.classroom.marks import in_points
 
 SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 MOST_BYTES = 50_000_000  # of a form
@@ -86,7 +98,8 @@ def decided(
     overrides: Sequence[Override],
     form: dict[str, str],
     rubric: Sequence[Item] = (),
-) -> tuple[list[Override], dict[int | str, str]]:
+    given: Mapping[Key, Given] = MappingProxyType({}),
+) -> tuple[list[Override], dict[int | str, str], dict[Key, Given]]:
     """Put what a form says into a list of overrides.
 
     Parameters
@@ -100,14 +113,19 @@ def decided(
         page counts: another page may have saved the rest since. Empty points with an
         empty comment take a decision back. `item-3-KEY` says that the answer has an item;
         the items' sum counts unless somebody changes the points as well. `group-3` gives
-        what is said of the third answer to all of its group.
+        what is said of the third answer to all of its group. `keep-3` says that the points
+        are right for an answer that has changed since they were given.
     rubric : sequence of Item
+    given : dict of (student, exercise) to Given
+        The answers that the decisions are about.
 
     Returns
     -------
     tuple
-        The new list of Override; and what is wrong with some points, by their place.
+        The new list of Override; what is wrong with some points, by their place; and the
+        answers that the decisions are about now.
     """
+    given = dict(given)
     by_answer = {(one.student, one.exercise): one for one in overrides}
     known, form_before = digests(collected, overrides), _form(collected, overrides)
     problems: dict[int | str, str] = {}
@@ -126,20 +144,51 @@ def decided(
         points = number(text)
         before = form.get(f"before-{place}", digest("", ""))
         if digest(text, comment) in (before, known[place]):
+            if f"keep-{place}" in form and known[place] == before and key in by_answer:
+                given[key] = _given(by_answer[key], answer)
             continue
         if known[place] != before:
-            there = form_before.get(f"points-{place}", "") or "no"
-            problems[place] = (
-                f"another page has saved {there} point{'s' * (there != '1')} meanwhile; "
-                "save again to replace them"
-            )
+            problems[place] = _conflict(by_answer.get(key))
         elif not text and not comment:
             by_answer.pop(key, None)
         elif text and (points is None or not 0 <= points <= answer["of"]):
             problems[place] = f"give 0 to {answer['of']} points, not {text[:20]!r}"
         else:
             by_answer[key] = Override(*key, points, comment, 0)
-    return list(by_answer.values()), problems
+            given[key] = _given(by_answer[key], answer)
+    return list(by_answer.values()), problems, given
+
+
+def _given(one, answer):
+    return Given(decision_digest(one), text_digest(answer["text"]))
+
+
+def _conflict(there):
+    """What another page has saved, in words: saving again would replace it."""
+    if there is None:
+        return "another page has taken the points back meanwhile; save again to give them"
+    said = " / ".join(there.comment.splitlines())
+    comment = f"the comment “{said}”" if said else "no comment"
+    return (
+        f"another page has saved {in_points(there.points)} and {comment} meanwhile; save "
+        "again to replace both by what is here"
+    )
+
+
+def changed_answers(
+    collected: list[dict], overrides: Iterable[Override], given: Mapping[Key, Given]
+) -> dict[int, float]:
+    """The points of answers that have changed since they were given, by place."""
+    by_answer, found = {(one.student, one.exercise): one for one in overrides}, {}
+    for place, answer in enumerate(collected):
+        key = answer["student"], answer["number"]
+        one, about = by_answer.get(key), given.get(key)
+        if one is None or about is None or one.points is None:
+            continue
+        is_same_decision = about.decision == decision_digest(one)
+        if is_same_decision and about.answer != text_digest(answer["text"]):
+            found[place] = one.points
+    return found
 
 
 def _items_of(answer, rubric):
@@ -164,7 +213,7 @@ def changed_rubric(
     made = list(rubric)
     for question, of in {one["number"]: one["of"] for one in collected}.items():
         old = [item for item in made if item.exercise == question]
-        text = form.get(f"rubric-{question}", as_lines(old)).replace("\r\n", "\n").strip()
+        text = _rubric_in(form, question, as_lines(old))
         before = form.get(f"before-rubric-{question}", "")
         if digest(text, "") in (before, digest(as_lines(old), "")):
             continue
@@ -173,17 +222,37 @@ def changed_rubric(
         except LabError as error:
             problems[question] = str(error)
             continue
+        warnings = []
         if before != digest(as_lines(old), ""):
-            problems[question] = "another page has changed it; save again to replace it"
+            warnings = ["another page has changed it; save again to replace it"]
+        lost, count = lost_points(overrides, question, of, old, new)
+        if count and form.get(f"warned-rubric-{question}", "") != digest(text, ""):
+            lines = ", ".join(f"“{item.comment}”" for item in lost)
+            points = f"{count} answer{'s' * (count != 1)}"
+            warnings.append(
+                f"without {lines}, the points of {points} change; save again to remove "
+                f"{'it' if len(lost) == 1 else 'them'}, or put the line back"
+            )
+        if warnings:
+            problems[question] = "; ".join(warnings)
             continue
         overrides = with_new_points(overrides, question, of, old, new)
         made = [item for item in made if item.exercise != question] + new
     return made, overrides, problems
 
 
+def _rubric_in(form, question, default=""):
+    return form.get(f"rubric-{question}", default).replace("\r\n", "\n").strip()
+
+
 def digest(points: str, comment: str) -> str:
     """A decision in the form in which a page remembers it."""
     return hashlib.sha256(f"{points}\0{comment}".encode()).hexdigest()[:16]
+
+
+def shown_digest(collected: list[dict]) -> str:
+    """A digest of all answers that a page shows, in their order."""
+    return digest(as_json(collected, sort_keys=True), "")
 
 
 def digests(collected: list[dict], overrides: Sequence[Override]) -> list[str]:
@@ -219,9 +288,19 @@ def serve(
         The server, and the page's address. Browsers open connections in advance: each
         has a thread, so that none keeps another one waiting.
     """
-    collected = answers(grades)
+    shown: dict[str, list[dict]] = {}  # what pages have shown, by its digest
+    newest: list = [0, answers(grades)]  # when they were graded, and the answers
     secret = f"/{secrets.token_urlsafe(16)}/"
     saving = threading.Lock()  # from reading overrides.csv to having written it
+
+    def current():
+        """The answers as they were graded last."""
+        changed = (grades / "grades.json").stat().st_mtime_ns
+        if changed != newest[0]:
+            found = answers(grades)
+            shown[shown_digest(found)] = found
+            newest[:] = changed, found
+        return newest[1]
 
     class Handler(http.server.BaseHTTPRequestHandler):
         timeout = SILENT_SECONDS
@@ -234,11 +313,15 @@ def serve(
             if not self.is_ours():
                 return
             try:
+                collected = current()
                 overrides, rubric = read_overrides(), read_rubric(grades)
-            except LabError as error:
+                given = read_given(grades)
+            except (LabError, OSError) as error:
                 self.refuse(error, "Correct the file, and load this page again.")
             else:
-                self.answer(page(collected, overrides, rubric=rubric, names=names))
+                self.answer(
+                    page(collected, overrides, rubric=rubric, names=names, given=given)
+                )
 
         def do_POST(self):
             if not self.is_ours():
@@ -253,12 +336,18 @@ def serve(
             try:
                 text = content.decode("utf-8", "replace")
                 form = dict(urllib.parse.parse_qsl(text, max_num_fields=MOST_FIELDS))
+                # A page may be older than the last grading: its marks are for its texts.
+                collected = shown.get(form.get("shown", ""), current())
                 with saving:
                     old, overrides = read_rubric(grades), read_overrides()
-                    new, problems = decided(collected, overrides, form, old)
+                    known = read_given(grades)
+                    new, problems, given = decided(collected, overrides, form, old, known)
                     rubric, new, wrong = changed_rubric(collected, new, form, old)
                     problems |= wrong
-                    is_new = new != list(overrides) or rubric != list(old)
+                    given = _renewed(given, new, overrides)
+                    changes = new, rubric, given
+                    is_new = changes != (list(overrides), list(old), known)
+                    write_given(grades, given)
                     write_overrides(grades, new)
                     if rubric != list(old):
                         write_rubric(grades, rubric)
@@ -267,7 +356,10 @@ def serve(
                 self.refuse(error, advice)
                 return
             is_saved = is_new or not problems
-            self.answer(page(collected, new, form, problems, is_saved, rubric, names))
+            collected = collected if problems else current()
+            self.answer(
+                page(collected, new, form, problems, is_saved, rubric, names, given)
+            )
 
         def is_ours(self):
             """Whether who asks knows the address, and no other site's name is used."""
@@ -302,6 +394,21 @@ def serve(
     return server, f"http://127.0.0.1:{server.server_port}{secret}"
 
 
+def _renewed(given, new, old):
+    """The same, with the decisions that the rubric has changed: their answers have not."""
+    before = {(one.student, one.exercise): one for one in old}
+    made = {}
+    for one in new:
+        key = one.student, one.exercise
+        if key not in given:
+            continue
+        made[key] = given[key]
+        was = before.get(key)
+        if was and one != was and given[key].decision == decision_digest(was):
+            made[key] = given[key]._replace(decision=decision_digest(one))
+    return made
+
+
 def _form(collected, overrides):
     """The form's values for what has been decided."""
     known = {(one.student, one.exercise): one for one in overrides}
@@ -323,9 +430,11 @@ def page(
     is_saved: bool = False,
     rubric: Sequence[Item] = (),
     names: bool = False,
+    given: Mapping[Key, Given] = MappingProxyType({}),
 ) -> str:
     """The page with what has been decided, or what a form says where that is wrong."""
     values, form, problems = _form(collected, overrides), form or {}, problems or {}
+    changed = changed_answers(collected, overrides, given)
     for place, answer in enumerate(collected):
         items = _items_of(answer, rubric)
         has, rest = split(values.get(f"comment-{place}", ""), items)
@@ -342,7 +451,18 @@ def page(
         Path(__file__).with_name("page.html.j2"),
         script=SCRIPT,
         script_hash=look.content_hash(SCRIPT),
-        unread=[n for n in range(len(collected)) if not values.get(f"points-{n}")],
+        unread=[
+            n
+            for n in range(len(collected))
+            if n in changed or not values.get(f"points-{n}")
+        ],
+        changed={place: in_points(points) for place, points in changed.items()},
+        shown=shown_digest(collected),
+        warned={
+            question: digest(_rubric_in(form, question), "")
+            for question in lines
+            if question in problems
+        },
         answers=collected,
         before=digests(collected, overrides),
         form=values,

@@ -32,20 +32,30 @@ RUBRIC = "1: Names the cause\n-0.5: No unit"
 def graded(tmp_path):
     """The folder of submissions, and the grades of a class that has answered in words."""
     for student, text in TEXTS.items():
-        cell = {
-            "cell_type": "markdown", "id": QUESTION.cell_id, "metadata": {},
-            "source": f"{QUESTION.start}\n\n{text}",
-        }  # fmt: skip
-        path = tmp_path / "in" / student / LAB.notebook.name
-        path.parent.mkdir(parents=True)
-        path.write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}))
+        hand_in(tmp_path, student, text)
     grade(tmp_path)
     return tmp_path
 
 
+def hand_in(folder, student, text):
+    cell = {
+        "cell_type": "markdown", "id": QUESTION.cell_id, "metadata": {},
+        "source": f"{QUESTION.start}\n\n{text}",
+    }  # fmt: skip
+    path = folder / "in" / student / LAB.notebook.name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}))
+
+
 def grade(folder):
     command = [LABS, "grade", "in", "--lab", "02", "--no-sandbox"]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    done = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
+    return done.stdout
+
+
+def total_of(folder, student):
+    with open(folder / "grades" / "grades.csv", newline="") as file:
+        return next(r["total"] for r in csv.DictReader(file) if r["student"] == student)
 
 
 @contextlib.contextmanager
@@ -187,3 +197,71 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
             [page] = (graded / "grades" / "feedback").glob(f"{student}*/*.html")
             shown = "+1.5: " if value == "1.5" else ""  # not beside points typed instead
             assert f">{shown}Names the cause\nWell said." in page.read_text()
+
+
+NEW = "With large batches the arithmetic decides, and no longer the fixed cost."
+
+
+def test_points_for_an_answer_that_changes_do_not_count_until_they_are_renewed(graded):
+    with marking(graded) as address:
+        page, form = load(address)
+        sent = {f"points-{place_of(page, TEXTS[s])}": "0.5" for s in ("ada", "cyd")}
+        save(address, form, **sent)
+        grade(graded)
+        assert total_of(graded, "cyd") == "0.5"
+        _, older_page = load(address)
+        for student in ("ada", "cyd"):
+            hand_in(graded, student, NEW)
+        said = grade(graded)
+        assert "2 decisions of yours are about an older submission" in said
+        assert "ada (2.figure), cyd (2.figure)" in said
+        assert total_of(graded, "cyd") == ""
+        overview = (graded / "grades" / "overview.html").read_text()
+        assert overview.count("2.figure has changed since you gave 0.5 points") == 2
+        # The running page shows the new texts, and proposes the old points.
+        page, form = load(address)
+        assert page.count(">changed</span>") == 2
+        places = [n for n in range(3) if f"keep-{n}" in form.boxes]
+        assert [form.fields[f"points-{n}"] for n in places] == ["0.5", "0.5"]
+        page, _ = save(address, form)
+        assert page.count(">changed</span>") == 2, "to save all is not to read them"
+        # A page from before the last grading is about the older text.
+        page, _ = save(address, older_page, **{sorted(sent)[0]: "2"})
+        assert page.count(">changed</span>") == 2
+        page, form = load(address)
+        # One is kept, and the other one changed.
+        first, second = places
+        page, form = save(address, form, [f"keep-{first}"], **{f"points-{second}": "1.5"})
+        assert ">changed</span>" not in page
+    assert "older submission" not in grade(graded)
+    totals = sorted(total_of(graded, student) for student in ("ada", "cyd"))
+    assert totals in (["0.5", "1.5"], ["1.5", "2"])
+
+
+def test_a_page_shows_the_comment_that_another_page_has_saved(graded):
+    with marking(graded) as address:
+        _, form = load(address)
+        save(address, form, **{"comment-0": "Which cost?\nSee me."})
+        page, form = save(address, form, **{"points-0": "1"})
+        assert "saved no points and the comment “Which cost? / See me.”" in page
+        assert [comment for _, comment in decided(graded).values()] == [
+            "Which cost?\nSee me."
+        ]
+
+
+def test_a_rubric_line_that_answers_have_is_removed_only_after_a_warning(graded):
+    with marking(graded) as address:
+        _, form = load(address)
+        _, form = save(address, form, **{"rubric-2.figure": RUBRIC})
+        ticks = [form.box_of(place, "Names the cause") for place in range(3)]
+        ticks.append(form.box_of(0, "No unit"))
+        _, form = save(address, form, ticks)
+        before = decided(graded)
+        less = {"rubric-2.figure": "-0.5: No unit"}
+        page, form = save(address, form, **less)
+        assert "without “Names the cause”, the points of 3 answers change" in page
+        assert decided(graded) == before
+        assert form.fields["rubric-2.figure"] == less["rubric-2.figure"]
+        page, form = save(address, form)
+        assert "Not saved" not in page
+        assert sorted(points for points, _ in decided(graded).values()) == ["", "", "0"]

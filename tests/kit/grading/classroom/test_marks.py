@@ -6,6 +6,7 @@ import contextlib
 import html
 import inspect
 import itertools
+import json
 import re
 import subprocess
 import sys
@@ -20,7 +21,7 @@ from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
-from kit.grading.classroom import class_files, marks, similar
+from kit.grading.classroom import class_files, given_for, marks, similar
 from kit.grading.classroom.feedback import all_points, failing_row, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
@@ -91,6 +92,57 @@ def test_lateness_is_said_in_whole_units(tmp_path, submitted, words):
     roster = f"student;id;due;submitted\nada;7;2026-11-20 23:59;{submitted}\n"
     [one] = marked(tmp_path, result(), roster=roster)
     assert one["late"]["words"] == words
+
+
+def test_points_by_hand_are_for_the_submission_that_the_last_grades_showed(tmp_path):
+    nothing = result(status="missing", points=0)
+    first, second = (result(texts={"2.figure": text}) for text in ("A law.", "Two laws."))
+    for other in (nothing, first, second):
+        for number in other["exercises"]:
+            code = {"code": f"{number} of {other['status']}"}
+            other["exercises"][number] = other["exercises"][number] | code
+    rows = "student,exercise,points,comment\n"
+
+    def graded(one, overrides):
+        (tmp_path / "overrides.csv").write_text(rows + overrides, encoding="utf-8")
+        read = class_files.read_class_files(tmp_path, all_points(), find_lab)
+        old = given_for.outdated(tmp_path, [one], read)
+        [done] = marks.marked([one], {LAB.name: written(LAB)}, read, old)
+        document = {"results": [one]}
+        (tmp_path / "grades.json").write_text(json.dumps(document), encoding="utf-8")
+        return done["total"], done["needs"]
+
+    assert graded(nothing, "ada,02,3,\n") == (3, [])
+    changed = "the submission has changed since you gave 3 points"
+    assert graded(first, "ada,02,3,\n") == (None, [changed])
+    assert graded(nothing, "ada,02,3,\n") == (3, []), "as it was"
+    # A new comment makes a new decision, about what the last grades showed.
+    assert graded(first, "ada,02,3,\n")[0] is None
+    assert graded(first, "ada,02,3,late\n") == (3, [])
+    assert graded(second, "ada,02,3,late\n")[0] is None
+    # So does a line of given_for.csv that somebody deletes.
+    (tmp_path / given_for.NAME).unlink()
+    assert graded(second, "ada,02,3,late\n") == (3, [])
+    # One that is written after the last grading is about what that grading showed.
+    texts = "ada,2.figure,1,\n"
+    assert graded(first, texts) == (None, ["2.figure has changed since you gave 1 point"])
+    assert graded(first, "ada,2.1,1,\n") == (5, [])
+    assert graded(nothing, "ada,2.1,1,\n") == (
+        None, ["none there", "2.1 has changed since you gave 1 point"],
+    )  # fmt: skip
+
+
+def test_a_name_that_nobody_has_gets_the_name_that_it_may_mean(tmp_path):
+    rows = "student,exercise,points,comment\nCem,02,1,\nCyd Wrogn_1,02,1,\nZoe,02,1,\n"
+    (tmp_path / "overrides.csv").write_text(rows)
+    read = class_files.read_class_files(tmp_path, all_points(), find_lab)
+    found = [result(name) for name in ("Cem Wrong_103", "Cyd Wrong_1")]
+    done = marks.marked(found, {LAB.name: written(LAB)}, read)
+    assert [line.partition("there is no ")[2] for line in marks.strangers(done, read)] == [
+        "student 'Cem': did you mean 'Cem Wrong_103'?",
+        "student 'Cyd Wrogn_1': did you mean 'Cyd Wrong_1'?",
+        "student 'Zoe'",
+    ]
 
 
 def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
