@@ -121,6 +121,15 @@ def filled(
     return made
 
 
+def decided(table: list[list[str]], lab: Lab, column: str | None = None) -> set[str]:
+    """The ids of students whom Canvas has excused or not assigned; see `filled`."""
+    head, *rows = table
+    place = _column(head, lab, column)
+    return {
+        row[head.index("ID")] for row in rows if len(row) > place and row[place] in DECIDED
+    }
+
+
 def _column(head, lab, column):
     own_columns = list(range(head.index(SECTION) + 1, len(head)))
     plain = rf"(lab\W*)?0?{int(lab.number)}\b|{re.escape(lab.name)}"

@@ -361,6 +361,9 @@ def hand_back(
     write_atomically(grades_path, form.encoded(made_text))
     pages, without = _pages(out, results, is_moodle)
     write_atomically(folder / "feedback.zip", pages)
+    excused = set() if is_moodle else canvas.decided(table, lab, column)
+    asked = [r for r in results if (r["person"] or {}).get("id") not in excused]
+    without = [r for r in without if r in asked]
     listed = {number for number, *_ in _people(table)}
     missing = [
         f"{r['student']} is not in {table_path}: enter their grade by hand"
@@ -378,7 +381,7 @@ def hand_back(
         for r in without
         if r["problem"] == NOTHING_HANDED_IN
     ]
-    undecided = _undecided(results, out)
+    undecided = _undecided(asked, out)
     return grades_path, folder / "feedback.zip", sorted(missing), sorted(absent), undecided
 
 

@@ -13,8 +13,10 @@ from collections.abc import Iterator
 from datetime import datetime
 from typing import NamedTuple
 
+from helpers.errors import LabError
 from kit.platforms.decimals import Decimals
 
+MOST, MOST_IN_GERMAN = "Maximum grade", "Bestwertung"
 HEAD = ("Identifier", "Grade", "Last modified (grade)")  # what Moodle wants back
 GERMAN = {
     "Bezeichner": "Identifier",
@@ -22,7 +24,7 @@ GERMAN = {
     "Vollständiger Name": "Full name",
     "E-Mail-Adresse": "Email address",
     "Bewertung": "Grade",
-    "Bestwertung": "Maximum grade",
+    MOST_IN_GERMAN: MOST,
     "Zuletzt geändert (Abgabe)": "Last modified (submission)",
     "Zuletzt geändert (Bewertung)": "Last modified (grade)",
     "Feedback als Kommentar": "Feedback comments",
@@ -121,15 +123,32 @@ def filled(
     -------
     list of list
         Who is open gets no grade: Moodle leaves such a row alone.
+
+    Raises
+    ------
+    LabError
+        If the worksheet does not say of how many points the grades are.
     """
     head, *rows = table
     made, names = [head], _english(head)
+    if MOST not in names:
+        raise LabError(
+            f"the worksheet has no column {MOST!r} ({MOST_IN_GERMAN!r} in German), which "
+            "scales the grades: download it again, and change nothing in its first row."
+        )
     for row in rows:
         cells = dict(zip(names, row, strict=False))
         if (number := identity(cells)) in grades:
             fraction, sentence = grades[number]
-            most = decimals.read(cells.get("Maximum grade", "")) or 100.0
-            cells["Grade"] = "" if fraction is None else decimals.write(fraction * most)
+            most = decimals.read(cells.get(MOST, ""))
+            if fraction is not None and not most:
+                raise LabError(
+                    f"{cells['Identifier']!r} has {cells.get(MOST, '')[:20]!r} in the "
+                    f"column {MOST!r}, which scales the grades: write a number above 0."
+                )
+            cells["Grade"] = (
+                "" if fraction is None else decimals.write(fraction * (most or 0))
+            )
             if "Feedback comments" in cells:
                 cells["Feedback comments"] = sentence
         made.append([cells.get(name, "") for name in names])

@@ -241,6 +241,15 @@ def test_a_worksheet_goes_back_as_it_came(
     assert [row[:4] + row[5:9] for row in rows] == [row[:4] + row[5:9] for row in before]
     assert [row[4] for row in rows[1:]] == [half, ""], "half of the points"
     assert "3 of 6 points" in rows[1][9]
+    # Nothing else says of how many points a grade is.
+    (grades / "hand-back" / "worksheet-graded.csv").unlink()
+    for old, new, says in (
+        (head[5], "Beste Wertung", "has no column 'Maximum grade' ('Bestwertung' in"),
+        (maximum, "very good", "has 'very good' in the column 'Maximum grade'"),
+    ):
+        path.write_bytes(mark + text.getvalue().replace(old, new).encode(plain))
+        assert says in labs("hand-back", path, "--out", grades, status=1)
+    assert not (grades / "hand-back" / "worksheet-graded.csv").exists()
 
 
 def test_a_table_of_no_known_encoding_is_one_line(tmp_path):
@@ -313,7 +322,9 @@ def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
     given = [("901", e.number, e.points, "") for e in todo_cells(LAB)]
     table(grades / "overrides.csv", ("student", "exercise", "points", "comment"), *given)
     labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
-    labs("hand-back", gradebook, "--out", grades, status=1)
+    said = labs("hand-back", gradebook, "--out", grades, status=1)
+    assert "1 of 2 grades is open: linkonly_903 (" in said, "who is excused is not open"
+    assert "typeronly_902" not in said
     with open(grades / "hand-back" / "gradebook-graded.csv", newline="") as file:
         made = [row[-1] for row in csv.reader(file)]
     assert made == ["Lab 01 (6)", possible, full, "EX", "", "7"]
