@@ -10,7 +10,7 @@ COMPILE = .venv/bin/uv pip compile --quiet --universal --generate-hashes --pytho
 
 SUBMISSIONS ?= submissions
 GRADES ?= grades
-LAB ?= all
+LAB ?=
 
 .PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements help
 
@@ -37,7 +37,7 @@ outputs: setup-dev ## execute the solutions at laptop scale and store what they 
 verify: setup-dev ## nbval: do the solutions still print what is stored?
 	$(LABS) verify
 grade: setup-grading ## grade a folder: make grade SUBMISSIONS=class LAB=02 GRADES=grades
-	$(LABS) grade "$(SUBMISSIONS)" --lab "$(LAB)" --out "$(GRADES)"
+	$(LABS) grade "$(SUBMISSIONS)" $(if $(LAB),--lab "$(LAB)") --out "$(GRADES)"
 bench: setup-dev ## measure training, the dashboard, checks and grading
 	$(LABS) bench
 site: setup-dev ## the course as web pages: build/site/index.html

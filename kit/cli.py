@@ -342,8 +342,12 @@ def grade(
         typer.Argument(help="A folder with a notebook or a subfolder for each student."),
     ],
     lab: Annotated[
-        str, typer.Option(metavar="LAB", help="A lab, such as 02 or 02_throughput, or all.")
-    ] = "all",
+        str | None,
+        typer.Option(
+            metavar="LAB",
+            help="A lab, such as 02 or 02_throughput, or all; by default those handed in.",
+        ),
+    ] = None,
     out: Annotated[Path, typer.Option(help="The folder for grades and feedback.")] = Path(
         "grades"
     ),
@@ -367,7 +371,7 @@ def grade(
     """Grade a folder of submissions; docs/instructor.md explains how."""
     from kit.grading import grade as grader
 
-    labs = all_labs() if lab == "all" else [find_lab(lab)]
+    labs = None if lab is None else all_labs() if lab == "all" else [find_lab(lab)]
     try:
         results = grader.grade(
             submissions, labs, out, seed, jobs, scheduler, not no_sandbox, full

@@ -34,6 +34,7 @@ from kit.grading.submissions import (
     Submission,
     UnreadableError,
     about,
+    classes_in,
     code_of,
     file_name,
     find,
@@ -64,7 +65,7 @@ ROSTER = "roster.csv"
 
 def grade(
     folder: Path,
-    labs: list[Lab],
+    labs: list[Lab] | None,
     out: Path,
     seed: str | None = None,
     jobs: int | None = None,
@@ -78,7 +79,8 @@ def grade(
     Parameters
     ----------
     folder, out : Path
-    labs : list of kit.labs.Lab
+    labs : list of kit.labs.Lab, optional
+        Default those that somebody has handed in.
     seed : str, optional
         The questions are drawn from it; default the one in the out folder.
     jobs : int, optional
@@ -118,9 +120,16 @@ def grade(
         )
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
+    _refuse_a_folder_of_classes(folder)
     class_files, left_out = feedback.read_files(out), read_left_out(out)
     read_given(out)  # a damaged file is better named now than after grading
-    submissions, unassigned = find(folder, labs)
+    submissions, unassigned = find(folder, labs or all_labs())
+    if labs is None:
+        there = {one.lab for one in submissions if one.path or not is_none(one)}
+        labs = [lab for lab in all_labs() if lab in there] or all_labs()
+        submissions = [one for one in submissions if one.lab in labs]
+        if there:
+            print(f"Labs that students have handed in: {', '.join(o.name for o in labs)}")
     _refuse_another_lab(submissions, folder, labs)
     for lab in labs:
         files = left_out.get(lab.name, {}).get("", [])
@@ -201,6 +210,18 @@ def _another_roster(out, students):
                 f"they are that class, use --out {path.parent}."
             )
     return ""
+
+
+def _refuse_a_folder_of_classes(folder):
+    """Else each class would be one student, who has handed in many notebooks."""
+    if classes := classes_in(folder):
+        meant = " or ".join(str(folder / name) for name in classes[:3])
+        are = (
+            "a folder of submissions"
+            if len(classes) == 1
+            else "folders of submissions, not of students"
+        )
+        raise LabError(f"{folder} holds {are}: did you mean {meant}?")
 
 
 def _refuse_another_lab(submissions, folder, labs):

@@ -11,6 +11,7 @@ import json
 import os
 import re
 import stat
+from collections import Counter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -137,6 +138,46 @@ def _submission(student, lab, paths, others):
         )
     there = f"; there is {', '.join(sorted(others)[:3])}" if others else ""
     return Submission(student, lab, None, f"{NO_NOTEBOOK.format(lab.name)}{there}")
+
+
+def classes_in(folder: Path) -> list[str]:
+    """The subfolders that look like folders of a whole class, not of one student.
+
+    Parameters
+    ----------
+    folder : Path
+
+    Returns
+    -------
+    list of str
+        The names of those in which several entries hold a notebook of the same lab; empty
+        unless these are most of all folders and notebooks.
+    """
+    found, others = [], 0
+    for entry in _sorted_entries(folder):
+        if entry.name.startswith("."):
+            continue
+        if entry.is_dir(follow_symlinks=False):
+            has_notebooks, is_class = _notebooks_inside(Path(entry.path))
+        else:
+            has_notebooks, is_class = _is_notebook(entry.name), False
+        if is_class:
+            found.append(shown_name(entry.name))
+        elif has_notebooks:
+            others += 1
+    return found if len(found) > others else []
+
+
+def _notebooks_inside(folder):
+    """Whether a folder has notebooks, and whether several owners have one of the same lab."""
+    paths = [path for path, problem in _searched(folder, DEPTH) if not problem]
+    owners = set()
+    for path in paths:
+        student, lab = _student_and_lab(path.name)
+        inside = path.relative_to(folder).parts
+        owners.add((lab, inside[0] if len(inside) > 1 else student))
+    by_lab = Counter(lab for lab, owner in owners if lab and owner)
+    return bool(paths), any(count > 1 for count in by_lab.values())
 
 
 def is_none(submission: Submission) -> bool:

@@ -13,8 +13,8 @@ import pytest
 from helpers.files import REPOSITORY, write_atomically
 from kit.generate import generate
 from kit.grading.box.temporary import PREFIX, temporary_folder
-from kit.grading.submissions import file_name, find, shown_name
-from kit.labs import find_lab
+from kit.grading.submissions import classes_in, file_name, find, shown_name
+from kit.labs import all_labs, find_lab
 
 
 def test_no_two_students_share_a_file():
@@ -54,6 +54,46 @@ def test_a_second_notebook_of_a_lab_is_never_ignored(tmp_path):
     assert found_in(tmp_path) == (own.name, ""), "what `labs update` keeps is an older one"
     own.unlink()
     assert "there is backups (older copies, not searched" in found_in(tmp_path)[1]
+
+
+def test_a_folder_of_classes_is_no_class(tmp_path):
+    name, classes = find_lab("02").notebook.name, ("canvas", "week2")
+    for place in ("week2/ada", "week2/bob/work", "canvas/ada", "canvas/cyd", "other"):
+        (tmp_path / place).mkdir(parents=True)
+        (tmp_path / place / name).write_text("{}")
+    assert classes_in(tmp_path) == list(classes)
+    assert classes_in(tmp_path / "week2") == []
+    command = [Path(sys.executable).with_name("labs"), "grade", tmp_path, "--no-sandbox"]
+    done = subprocess.run(
+        [*command, "--out", tmp_path / "out"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    meant = " or ".join(str(tmp_path / one) for one in classes)
+    assert f"did you mean {meant}?" in " ".join(done.stderr.split())
+    # Notebooks side by side are a class as well; one student's two labs are none.
+    (tmp_path / "flat").mkdir()
+    for student in ("ada", "bob"):
+        (tmp_path / "flat" / f"{student}_{name}").write_text("{}")
+    other = find_lab("03").notebook.name
+    (tmp_path / "week2" / "bob" / "03").mkdir()
+    (tmp_path / "week2" / "bob" / "03" / other).write_text("{}")
+    assert classes_in(tmp_path) == ["canvas", "flat", "week2"]
+    assert classes_in(tmp_path / "week2") == []
+
+
+def test_labs_that_nobody_handed_in_are_graded_only_if_they_are_asked_for(tmp_path):
+    for number, student in (("02", "ada"), ("03", "bob")):
+        path = tmp_path / "in" / student / find_lab(number).notebook.name
+        path.parent.mkdir(parents=True)
+        path.write_text("{}")
+    command = [Path(sys.executable).with_name("labs"), "grade", "in", "--no-sandbox"]
+    for arguments, rows in (([], 2 * 2), (["--lab", "all"], 2 * len(all_labs()))):
+        done = subprocess.run(
+            [*command, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert f"Graded 0 of {rows}:" in done.stdout
+        is_said = "handed in: 02_throughput, 03_time_to_accuracy" in done.stdout
+        assert is_said == (not arguments)
 
 
 def test_the_folders_of_a_killed_run_are_removed_by_the_next_one(tmp_path, monkeypatch):
