@@ -3,6 +3,7 @@
 import ast
 import functools
 import re
+from collections.abc import Mapping
 from typing import NamedTuple
 
 from helpers.exercise import find_exercise, numbers_of
@@ -83,6 +84,24 @@ def written(lab: Lab) -> tuple[Written, ...]:
             found.append(Written(number, cell.id, marked.points, before, cell.source))
         before = cell.source
     return tuple(found)
+
+
+def unchanged(lab: Lab, codes: Mapping[str, str]) -> set[str]:
+    """The exercises whose cell is as students get it.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+    codes : dict of str to str
+        The source of each exercise's cell, by number.
+
+    Returns
+    -------
+    set of str
+        Their numbers.
+    """
+    start = {exercise.number: exercise.start.strip() for exercise in todo_cells(lab)}
+    return {number for number, code in codes.items() if code.strip() == start[number]}
 
 
 @functools.cache

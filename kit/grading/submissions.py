@@ -169,7 +169,7 @@ def classes_in(folder: Path) -> list[str]:
 
 
 def _notebooks_inside(folder):
-    """Whether a folder has notebooks, and whether several owners have one of the same lab."""
+    """Whether a folder has notebooks, and whether several owners have one of a lab."""
     paths = [path for path, problem in _searched(folder, DEPTH) if not problem]
     owners = set()
     for path in paths:

@@ -24,7 +24,7 @@ from kit.grading.classroom.similar import similar
 from kit.grading.contracts import Marked, Result
 from kit.labs import Lab, all_labs, find_lab, title_and_question
 from kit.parallel import exercise_pool
-from kit.todo_cells import todo_cells, written
+from kit.todo_cells import todo_cells, unchanged, written
 from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
@@ -317,9 +317,21 @@ def noticed(result: Marked) -> list[str]:
     borrowed = [n for n, verdict in verdicts if verdict["borrowed"]]
     changed = [n for n, verdict in verdicts if verdict.get("changed_check")]
     return [
+        *(
+            ["unchanged: the notebook as it was handed out"]
+            if _is_unchanged(result)
+            else []
+        ),
         *([f"borrowed {', '.join(borrowed)}"] if borrowed else []),
         *([f"changed the check of {', '.join(changed)}"] if changed else []),
     ]
+
+
+def _is_unchanged(result):
+    """Whether nothing was answered, neither in code nor in words."""
+    codes = {number: verdict["code"] for number, verdict in result["exercises"].items()}
+    is_written = any(text["text"] for text in result["texts"])
+    return len(unchanged(find_lab(result["lab"]), codes)) == len(codes) and not is_written
 
 
 def state(result: Marked) -> str:

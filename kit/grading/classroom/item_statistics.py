@@ -6,6 +6,7 @@ from collections import Counter, defaultdict
 from helpers.exercise import find_exercise, numbers_of
 from kit.grading.contracts import Marked
 from kit.labs import Lab
+from kit.todo_cells import unchanged
 
 FEWEST = 10  # graded submissions of which a correlation can be told
 BINS = 10
@@ -26,8 +27,9 @@ def by_exercise(results: list[Marked], labs: list[Lab]) -> list[dict]:
     list of dict
         `number`, `title`, `passed`, `graded`; `discrimination`, the correlation of passing
         it with the points of the lab's other exercises, None where it says nothing;
-        `asked`, how many students called its hint; `mistakes`, each with `reaction`,
-        `count` and `examples`, a few of (student, code, reason).
+        `asked`, how many students called its hint; `unchanged`, how many left its cell as
+        it was handed out; `mistakes` of all others, each with `reaction`, `count` and
+        `examples`, a few of (student, code, reason).
     """
     rows = []
     for lab in labs:
@@ -35,6 +37,11 @@ def by_exercise(results: list[Marked], labs: list[Lab]) -> list[dict]:
         for number in numbers_of(lab.number):
             judged = [r for r in mine if r["exercises"][number]["judged"] is not None]
             verdicts = [(r["student"], r["exercises"][number]) for r in judged]
+            begun = [
+                (student, verdict)
+                for student, verdict in verdicts
+                if not unchanged(lab, {number: verdict["code"]})
+            ]
             rows.append(
                 {
                     "number": number,
@@ -43,7 +50,8 @@ def by_exercise(results: list[Marked], labs: list[Lab]) -> list[dict]:
                     "graded": len(judged),
                     "discrimination": discrimination(mine, number),
                     "asked": sum(number in r["about"].get("hints", ()) for r in mine),
-                    "mistakes": _mistakes(verdicts),
+                    "unchanged": len(verdicts) - len(begun),
+                    "mistakes": _mistakes(begun),
                 }
             )
     return rows

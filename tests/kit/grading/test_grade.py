@@ -312,6 +312,19 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
     assert page.count("our own solution: <code>PrintThroughput</code>.") == 1
     assert page.count("imports all of <code>helpers.lab_02.reference</code>") == 1
     assert "*" not in page.partition("</style>")[2]
+    # A notebook as it was handed out, and one with an answer in words.
+    for exercise in todo_cells(LAB):
+        result["exercises"][exercise.number] |= {
+            "code": exercise.start, "borrowed": [], "changed_check": [],
+        }  # fmt: skip
+    for texts, status in (
+        ({}, "graded; unchanged: the notebook as it was handed out"),
+        ({"2.figure": "A law."}, "graded"),
+    ):
+        feedback.write([result | {"about": {"texts": texts}}], [LAB], [], tmp_path)
+        overview = (tmp_path / "overview.html").read_text()
+        assert f'<span class="state graded">{status}</span>' in overview
+        assert "1 × left as it was handed out" in overview
 
 
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):

@@ -9,6 +9,7 @@ from helpers.coach import hint
 from kit.grading.classroom import item_statistics
 from kit.grading.submissions import about, notebook_of
 from kit.labs import find_lab
+from kit.todo_cells import todo_cells
 
 LAB = find_lab("02")
 FIRST, SECOND, THIRD = "2.1", "2.2", "2.3"
@@ -71,6 +72,13 @@ def test_an_exercise_has_its_counts_and_the_mistakes_with_code():
     [mistake] = rows[FIRST]["mistakes"]
     assert (mistake["reaction"], mistake["count"]) == ("reaction to 2.1", 5)
     assert mistake["examples"][0] == ("s5", "code of s5", "it is wrong")
+    # A cell that was left as it was handed out is no mistake of the student's.
+    mine[5]["exercises"][FIRST]["code"] = f"{todo_cells(LAB)[0].start}\n"
+    [row, *_] = item_statistics.by_exercise(mine, [LAB])
+    assert (row["unchanged"], row["passed"], row["graded"]) == (1, 5, 10)
+    [mistake] = row["mistakes"]
+    assert mistake["count"] == 4
+    assert mistake["examples"][0][0] == "s6"
 
 
 def test_totals_fall_into_tenths_and_open_ones_are_counted_apart():
