@@ -90,8 +90,8 @@ def lines_of_outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
     )
     do = "does" if count == 1 else "do"
     return [
-        f"{decisions} about an older submission, and {do} not count: {who}. See "
-        "docs/instructor.md on how how to renew them"
+        f"{decisions} about an older submission, and {do} not count: {who}. "
+        "docs/instructor.md says how to renew them"
     ]
 
 

@@ -125,13 +125,15 @@ def decided(
         The new list of Override; what is wrong with some points, by their place; and the
         answers that the decisions are about now.
     """
-    given = dict(given)
+    changed, given = changed_answers(collected, overrides, given), dict(given)
     by_answer = {(one.student, one.exercise): one for one in overrides}
     known, form_before = digests(collected, overrides), _form(collected, overrides)
     problems: dict[int | str, str] = {}
     for place, answer in enumerate(collected):
         key = answer["student"], answer["number"]
-        source = answer["group"] if f"group-{answer['group']}" in form else place
+        is_for_all = f"group-{answer['group']}" in form
+        source = answer["group"] if is_for_all else place
+        is_renewed = is_for_all or f"keep-{place}" in form
         items = _items_of(answer, rubric)
         has = [item for item in items if f"item-{source}-{item.key}" in form]
         text = form.get(f"points-{source}", "").strip()
@@ -144,7 +146,7 @@ def decided(
         points = number(text)
         before = form.get(f"before-{place}", digest("", ""))
         if digest(text, comment) in (before, known[place]):
-            if f"keep-{place}" in form and known[place] == before and key in by_answer:
+            if is_renewed and known[place] == before and key in by_answer:
                 given[key] = _given(by_answer[key], answer)
             continue
         if known[place] != before:
@@ -155,7 +157,11 @@ def decided(
             problems[place] = f"give 0 to {answer['of']} points, not {text[:20]!r}"
         else:
             by_answer[key] = Override(*key, points, comment, 0)
-            given[key] = _given(by_answer[key], answer)
+            new = _given(by_answer[key], answer)
+            is_same = place in changed and points == changed[place]
+            if is_same and not is_renewed:  # only another comment
+                new = new._replace(answer=given[key].answer)
+            given[key] = new
     return list(by_answer.values()), problems, given
 
 
