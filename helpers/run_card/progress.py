@@ -21,7 +21,7 @@ class Progress(NamedTuple):
     hints: dict[str, int]  # for an exercise the strongest one that was shown
     together: dict[str, Any]  # as on one run card: `lab` and `predictions`
     measured: str  # the newest rate that was reached, in words; or nothing
-    measured_on: str  # the device and the scale of that rate
+    measured_on: str  # the device and the scale of that rate, and what disturbed it
     seconds: float  # of all runs, from the first to the last thing that each noted
     first_unix_seconds: float  # when the first run was started; 0.0: never
     last_unix_seconds: float  # when the last run was started
@@ -133,7 +133,9 @@ def _where(card):
     device = card["environment"].get("device", {}).get("name", "a device without a name")
     scale = card["parameters"].get("scale")
     synthetic = card["measurements"].get("data_source") == "synthetic"
+    busy = card.get("other_load", {}).get("percent")
     parts = [device, f"{scale} scale" * bool(scale), "synthetic data" * synthetic]
+    parts += [f"while other programs used up to {busy}% of the CPUs"] * bool(busy)
     return ", ".join(filter(None, parts))
 
 

@@ -3,6 +3,7 @@
 import time
 from pathlib import Path
 
+from helpers.coach.solutions import STRONGEST
 from helpers.files import reports_folder, write_atomically
 from helpers.run_card.predictions import how_they_went
 from kit import look, working_time
@@ -10,6 +11,7 @@ from kit.jupyter.start_page import LabState, lab_states
 
 TEMPLATE = Path(__file__).with_name("certificate.html.j2")
 FILE = "certificate.html"
+SCRIPT = 'document.getElementById("print").addEventListener("click", () => print());'
 
 
 def page() -> str:
@@ -28,6 +30,8 @@ def page() -> str:
     ]
     return look.render(
         TEMPLATE,
+        script=SCRIPT,
+        script_hash=look.content_hash(SCRIPT),
         done=sum(state.work.counted[0] for state in states),
         of=sum(state.work.counted[1] for state in states),
         finished=sum(state.work.done for state in states),
@@ -59,6 +63,9 @@ def _row(state: LabState):
         "finished": work.done,
         "exercises": f"{len(work.passed)} of {len(work.exercises)}",
         "hints": sum(work.hints.values()),
+        "strongest": ", ".join(
+            number for number in work.exercises if work.hints.get(number, 0) >= STRONGEST
+        ),
         "quiz": f"{answered} of {len(work.questions)}, {work.right_at_once} right at once",
         "predictions": how_they_went(work.together),
         "measured": work.measured,

@@ -10,6 +10,7 @@ from jupyter_server.base.handlers import JupyterHandler
 from jupyter_server.utils import url_path_join
 from tornado.web import HTTPError, authenticated
 
+from helpers.files import REPOSITORY
 from helpers.notebook import session
 from helpers.notebook.notebooks import note_rename, students_folder
 from kit import look
@@ -27,20 +28,26 @@ class StartPage(JupyterHandler):
     @authenticated
     def get(self) -> None:
         self.set_header("Cache-Control", "no-store")
-        folder = url_path_join(self.base_url, "lab/tree", self._notebooks(), "/")
-        self.finish(look.render(PAGE, page=start_page.page(folder)))
+        folder = self._opened(students_folder())
+        if not folder:
+            raise HTTPError(
+                404, f"The labs are not in {self._root}: start JupyterLab with `make lab`."
+            )
+        docs = self._opened(REPOSITORY / "docs")
+        self.finish(look.render(PAGE, page=start_page.page(folder), docs=docs))
 
-    def _notebooks(self):
-        """Where the notebooks are in the folder that this server shows."""
+    @property
+    def _root(self):
         assert self.serverapp
-        root = Path(self.serverapp.root_dir).resolve()
-        folder = students_folder()
+        return Path(self.serverapp.root_dir).resolve()
+
+    def _opened(self, folder):
+        """The address at which JupyterLab opens the files of a folder, or nothing."""
         for path in (folder, folder.resolve()):  # work/ may be a link
-            if path.is_relative_to(root):
-                return path.relative_to(root).as_posix()
-        raise HTTPError(
-            404, f"The labs are not in {root}: start JupyterLab with `make lab`."
-        )
+            if path.is_relative_to(self._root):
+                below = path.relative_to(self._root).as_posix()
+                return url_path_join(self.base_url, "lab/tree", below, "/")
+        return ""
 
 
 class Certificate(JupyterHandler):

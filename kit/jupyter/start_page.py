@@ -28,6 +28,12 @@ from kit import look, working_time
 
 TEMPLATES = Path(__file__).parent
 AT_ITS_TOP = r"(?!)"  # matches no cell
+# The headings of the page: the first lab of each part, its title, the hue of its pictures.
+PARTS = (
+    ("00", "One device", "blue"),
+    ("05", "Several devices", "orange"),
+    ("08", "Faster, and on many machines", "green"),
+)
 
 
 class LabState(NamedTuple):
@@ -83,7 +89,7 @@ def page(folder: str = "") -> str:
         of=sum(state.work.counted[1] for state in states),
         spent=_spent(states),
         calibration=_calibration(states),
-        labs=[_card(state, folder) for state in states],
+        parts=_parts(states, folder),
         assumptions=working_time.ASSUMPTIONS,
         machine=_machine(),
     )
@@ -117,6 +123,18 @@ def _minutes_left(state):
     """Of a lab that has begun, the share of what is still open; in steps of 5."""
     done, of = state.work.counted
     return 5 * round(state.minutes * (of - done) / of / 5) if of else state.minutes
+
+
+def _parts(states, folder):
+    """The labs under their headings, in order; a heading without labs is left out."""
+    parts = [
+        {"title": title, "hue": hue, "first": first, "labs": []}
+        for first, title, hue in PARTS
+    ]
+    for state in states:
+        part = [one for one in parts if one["first"] <= state.name[:2]][-1]
+        part["labs"].append(_card(state, folder))
+    return [part for part in parts if part["labs"]]
 
 
 def _card(state, folder):

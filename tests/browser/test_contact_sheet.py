@@ -6,6 +6,7 @@ import pytest
 from PIL import Image
 
 from kit.authoring.pages import contact_sheet
+from kit.jupyter import certificate
 
 KINDS = (
     "start page", "report", "sweep", "pooled class", "leaderboard",
@@ -38,3 +39,11 @@ def test_what_is_too_wide_is_named(page, html, wider):
     page.set_viewport_size({"width": 390, "height": 844})
     page.set_content(f"<!doctype html><body>{html}")
     assert page.evaluate(contact_sheet.WIDER) == wider
+
+
+def test_a_button_prints_the_certificate(page):
+    page.set_content(certificate.page())
+    page.evaluate("() => { window.print = () => { document.title = 'printed'; }; }")
+    page.get_by_role("button", name="Print").click()
+    assert page.title() == "printed"
+    assert page.get_by_role("heading", name="Certificate").is_visible()

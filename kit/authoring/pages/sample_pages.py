@@ -103,7 +103,9 @@ def _start_page(path):
     os.environ["LABS_RUNS_DIR"] = str(runs)
     try:
         html = look.render(
-            jupyter_server.PAGE, page=start_page.page(f"lab/tree/{WORK.name}/")
+            jupyter_server.PAGE,
+            page=start_page.page(f"lab/tree/{WORK.name}/"),
+            docs="lab/tree/docs/",
         )
         path.with_name(certificate.FILE).write_text(certificate.page(), encoding="utf-8")
     finally:

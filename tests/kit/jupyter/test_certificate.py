@@ -42,6 +42,18 @@ def test_it_has_what_was_done_when_and_what_was_measured():
     assert "03:" not in said
 
 
+def test_it_says_what_helped_and_what_disturbed():
+    work()
+    card = open_card(find_lab("02").name, {"scale": "laptop"}, {})
+    card.hint("2.1", 1)
+    card.hint("2.3", 3)
+    card.measure("images_per_second", 700.5)
+    card.note_other_load(45, 1.5, None)
+    said = text_of(certificate.page())
+    assert "with hints; our solution could be opened for 2.3" in said
+    assert "laptop scale, while other programs used up to 45% of the CPUs" in said
+
+
 def test_without_any_work_it_says_so_and_nothing_links_to_it():
     assert "Nothing is done yet" in text_of(certificate.page())
     assert "certificate" not in start_page.page()

@@ -61,6 +61,17 @@ def test_every_lab_has_a_card_with_link_picture_and_time_in_order():
     assert len(cards_of_page()) == len(LABS)
 
 
+def test_the_labs_stand_under_headings_in_hues_of_their_own():
+    page = start_page.page()
+    parts = re.findall(r'<h2>(.+?)</h2>\s*<ol class="grid labs (\w+)" start="(\d+)"', page)
+    assert parts == [
+        ("One device", "blue", "0"),
+        ("Several devices", "orange", "5"),
+        ("Faster, and on many machines", "green", "8"),
+    ]
+    assert page.count("</ol>") == len(parts)
+
+
 def test_progress_is_added_up_over_runs():
     first = open_card("02_throughput", {"seed": 1}, {})
     first.check("2.1", True)
