@@ -22,10 +22,11 @@ def read_texts(number: str) -> dict:
         `quiz`: a list of questions, each with `question` and `choices`, which have
         `text`, `why` and perhaps `right`;
         `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`;
+        `prediction_choices`: for a prediction in words, the words that are possible;
         `report_figure`: a part of the summary of the figure that answers the question.
         All are empty for a lab without such a file.
     """
-    texts = {"quiz": [], "predictions": {}, "report_figure": ""}
+    texts = {"quiz": [], "predictions": {}, "prediction_choices": {}, "report_figure": ""}
     path = HELPERS / f"lab_{number}" / "quiz.toml"
     if not path.is_file():
         return texts

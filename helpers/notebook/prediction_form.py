@@ -2,13 +2,14 @@
 
 import ast
 import re
-from collections.abc import Callable
+import textwrap
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from helpers.errors import RunCardError
 from helpers.notebook import messages
 from helpers.run_card import predictions
-from helpers.run_card.prediction_kinds import AS_PYTHON, OF_EACH_NAME
+from helpers.run_card.prediction_kinds import OF_EACH_NAME, fits
 from helpers.texts import as_html
 
 if TYPE_CHECKING:
@@ -21,6 +22,15 @@ EXAMPLES = {
     "list": "such as 16, 256, or none", "word": "a word", "number": "a number",
     "place": "1 for the first",
 }  # fmt: skip
+PLAIN = {
+    "ratio": "one number above 0, such as 0.5",
+    "fraction": "one number from 0 to 1, such as 0.5",
+    "amount": "one number, 0 or more, such as 0.5",
+    "list": "numbers above 0, such as 16, 256, or none",
+    "number": "one number, such as 0.5",
+    "place": "a whole number, such as 1 for the first",
+    "word": "a word",
+}
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
 HOW = "type it below and press Lock, or write it in place of None and run this cell again."
 OPEN = f"No prediction yet: {HOW}"
@@ -42,6 +52,7 @@ def ask(
     lock: Callable[[object], str],
     earlier: str = "",
     about: str = "",
+    choices: Sequence[str] = (),
 ) -> bool:
     """Show the form in JupyterLab, below a message that it is open, and later locked.
 
@@ -60,6 +71,8 @@ def ask(
         A line on the prediction of an earlier run, or nothing.
     about : str
         The prediction's name in words, which stands above several fields.
+    choices : sequence of str
+        The words that are possible, for a prediction in words.
 
     Returns
     -------
@@ -75,7 +88,9 @@ def ask(
         keep("")
         return KEPT if line else line  # the message above has the reason
 
-    if not in_jupyterlab() or not (form := prediction_form(kind, value, lock_and_say)):
+    if not in_jupyterlab() or not (
+        form := prediction_form(kind, value, lock_and_say, choices)
+    ):
         return False
     open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
     say = messages.show_changing(*messages.prediction(open_now))
@@ -143,7 +158,10 @@ def _is_open(value):
 
 
 def prediction_form(
-    kind: str, value: object, lock: Callable[[object], str]
+    kind: str,
+    value: object,
+    lock: Callable[[object], str],
+    choices: Sequence[str] = (),
 ) -> "VBox | None":
     """The form as a widget; parameters as those of `ask`.
 
@@ -160,7 +178,7 @@ def prediction_form(
         if not 0 < len(names) <= MOST_ROWS:
             return None
     longest = max(len(_label(name)) for name in names) if of_each else 0
-    fields = [_field(of_each or kind, name, longest) for name in names]
+    fields = [_field(of_each or kind, name, longest, choices) for name in names]
     reply = HTML(layout=Layout(width="auto"))
     button = Button(
         description="Lock",
@@ -184,9 +202,15 @@ def prediction_form(
         try:
             values = [_read(of_each or kind, field.value) for field in fields]
             given = dict(zip(names, values, strict=True)) if of_each else values[0]
+            for name, field, one in zip(names, fields, values, strict=True):
+                if one is not None and not fits(of_each or kind, one, choices):
+                    field.add_class(REFUSED)
+                    place = f"{_label(name)}: write" if of_each else "Write"
+                    typed = textwrap.shorten(str(field.value), 40, placeholder=" ...")
+                    object_to(f"{place} {PLAIN[of_each or kind]}, not “{typed}”.")
+                    return
             empty = [name for name, one in zip(names, values, strict=True) if one is None]
-            wrong = (of_each or kind) != "word" and any(isinstance(v, str) for v in values)
-            if 0 < len(empty) < len(names) and empty != asked_about and not wrong:
+            if 0 < len(empty) < len(names) and empty != asked_about:
                 asked_about[:] = empty
                 shown = ", ".join(map(_label, empty))
                 object_to(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
@@ -197,7 +221,6 @@ def prediction_form(
                 if len(fields) == 1 or not _is_number(of_each or kind, field.value):
                     field.add_class(REFUSED)
             reason = str(error).replace("run the cell again", "press Lock again")
-            reason = reason.replace(AS_PYTHON, "such as 0.5")  # here a comma is a point
             object_to(reason[0].upper() + reason[1:])
             return
         say(line or "Locked.")  # first: accessible.js moves the focus there
@@ -220,15 +243,15 @@ def _with_legend(form, about):
     return VBox([legend, form])
 
 
-def _field(kind, name, letters):
+def _field(kind, name, letters, words):
     """A field; with short labels, all boxes of a form begin at the same place."""
     from ipywidgets import Layout, Text, ToggleButtons
 
     label = "Your prediction" if name is None else _label(name)
     is_short = 0 < letters <= LONGEST_ALIGNED
     wide = {"description_width": f"{letters + 2}ch" if is_short else "initial"}
-    if kind == "truth":
-        choices = [("yes", True), ("no", False)]
+    choices = [("yes", True), ("no", False)] if kind == "truth" else words
+    if choices:
         return ToggleButtons(options=choices, value=None, description=label, style=wide)
     return Text(
         placeholder=EXAMPLES.get(kind, ""), description=label, style=wide,

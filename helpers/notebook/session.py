@@ -23,7 +23,7 @@ from helpers.parameters import (
     scale_asked_for,
     sizes_of,
 )
-from helpers.run_card import documents, predictions, progress
+from helpers.run_card import documents, prediction_kinds, predictions, progress
 from helpers.run_card.progress import Progress
 
 # In the environment of the kernels of a server with kit/jupyter/jupyter_server.py: the
@@ -229,7 +229,8 @@ def _ask(name, kind, value, lock):
         return line
 
     about = name.replace("_", " ")
-    return prediction_form.ask(kind, value, lock_and_bind, said, about)
+    choices = prediction_kinds.choices_of(card.content["lab"], name)
+    return prediction_form.ask(kind, value, lock_and_bind, said, about, choices)
 
 
 def _shows_earlier_runs():

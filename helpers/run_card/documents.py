@@ -26,6 +26,7 @@ from helpers.run_card import predictions
 from helpers.run_card.prediction_kinds import (
     check_kind,
     check_name,
+    choices_of,
     is_the_labs,
     kind_of,
     why_not_comparable,
@@ -122,9 +123,10 @@ class RunCard:
         what = f"the prediction {name!r}"
         self._refused.add(name)
         kind = kind_of(self.content["lab"], name)
-        given = _given(kind, value, what)
+        given = _given(kind, value, what, choices_of(self.content["lab"], name))
         self._refused.discard(name)
         entry = self._prediction(name)
+        predictions.note_asked(entry, value)
         line = predictions.make(entry, given, time.time())
         is_open = not self._is_locked(name) and not self._is_the_labs(name)
         if is_open and kind and given is None:
@@ -138,7 +140,7 @@ class RunCard:
     def _lock_as(self, name, kind, value):
         """Note a prediction and lock it at once; returns a line if it comes too late."""
         what = f"the prediction {name!r}"
-        given = _given(kind, value, what)
+        given = _given(kind, value, what, choices_of(self.content["lab"], name))
         if given is None:
             raise RunCardError("There is no prediction yet: write one, and then lock it.")
         line = predictions.make(self._prediction(name), given, time.time())
@@ -319,13 +321,13 @@ def _is_never(value):
     return isinstance(value, float) and value == math.inf
 
 
-def _given(kind, value, what):
+def _given(kind, value, what, choices):
     """A prediction as it is stored, once it is what the lab asks for."""
     if kind and isinstance(value, float) and not math.isfinite(value):
         check_kind(kind, value, what)  # first: `nan` may not be asked for at all
     given = predictions.without_placeholders(plain(value, what, GUESSED), what)
     if kind and given is not None:
-        check_kind(kind, given, what)
+        check_kind(kind, given, what, choices)
     return given
 
 

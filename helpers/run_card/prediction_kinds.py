@@ -3,6 +3,7 @@
 import ast
 import re
 import textwrap
+from collections.abc import Sequence
 
 from helpers.errors import RunCardError
 from helpers.parameters import module_of
@@ -40,6 +41,11 @@ def kind_of(lab: str, name: str) -> str | None:
     """
     kinds = read_texts(lab[:2])["predictions"]
     return kinds.get(name) or kinds.get(re.sub(r"_\d+$", "", name))
+
+
+def choices_of(lab: str, name: str) -> list[str]:
+    """The words that a prediction can be, from its lab's `quiz.toml`; empty: any value."""
+    return read_texts(lab[:2])["prediction_choices"].get(name, [])
 
 
 def names_asked(lab: str) -> list[str]:
@@ -97,7 +103,7 @@ def _lab_says(lab, attribute, otherwise):
     return getattr(module_of(lab), attribute, otherwise)
 
 
-def check_kind(kind: str, value: object, what: str) -> None:
+def check_kind(kind: str, value: object, what: str, choices: Sequence[str] = ()) -> None:
     """Refuse a value of another kind.
 
     Parameters
@@ -108,6 +114,8 @@ def check_kind(kind: str, value: object, what: str) -> None:
         Plain JSON without placeholders. One number is a list of one, too.
     what : str
         For the message, such as "the prediction 'loss'".
+    choices : sequence of str
+        The words that are possible; empty: any.
 
     Raises
     ------
@@ -115,23 +123,28 @@ def check_kind(kind: str, value: object, what: str) -> None:
         In one line: what it is, and what to write.
     """
     if kind not in OF_EACH_NAME:
-        if not _fits(kind, value):
-            raise _refused(what, value, WRITE[kind])
+        if not fits(kind, value, choices):
+            raise _refused(what, value, _asked(kind, choices))
         return
     one = OF_EACH_NAME[kind]
     if not isinstance(value, dict):
-        asked = f"{{...}} as the cell had it, and after each colon {WRITE[one]}"
+        asked = f"{{...}} as the cell had it, and after each colon {_asked(one, choices)}"
         raise _refused(what, value, asked)
     for key, entry in value.items():
-        if not _fits(one, entry):
-            raise _refused(f"{what}, at {key!r},", entry, WRITE[one])
+        if not fits(one, entry, choices):
+            raise _refused(f"{what}, at {key!r},", entry, _asked(one, choices))
 
 
-def _fits(kind, value):
+def _asked(kind, choices):
+    return " or ".join(f'"{one}"' for one in choices) or WRITE[kind]
+
+
+def fits(kind: str, value: object, choices: Sequence[str] = ()) -> bool:
+    """Whether one value is of a kind; parameters as those of `check_kind`."""
     if kind == "truth":
         return isinstance(value, bool)
     if kind == "word":
-        return isinstance(value, str)
+        return isinstance(value, str) and (not choices or value in choices)
     if kind == "list" and isinstance(value, list):
         return all(_is_number(entry) and entry > 0 for entry in value)
     return _is_number(value) and _is_possible(kind, value)

@@ -13,6 +13,8 @@ from helpers.errors import RunCardError
 from helpers.run_card.prediction_kinds import is_the_labs, names_asked
 
 MOST_ENTRIES, MOST_LETTERS, LARGEST, MOST_LATER = 100, 200, 1e100, 20
+MOST_LINE = 70  # letters of several values; of a line about them alone, more
+ALONE = 3 * MOST_LINE
 SCORES = ("factor_off", "difference", "right", "of")
 
 
@@ -37,6 +39,8 @@ def is_entry(stored: object) -> bool:
         and new_entry().keys() <= stored.keys()
         and isinstance(stored["later"], list)
         and all(_is_number(stored.get(name, 1)) for name in SCORES)
+        and isinstance(asked := stored.get("asked", []), list)
+        and all(isinstance(name, str) for name in asked)
         and isinstance(stored["locked_unix_seconds"], Number | None)
     )
 
@@ -135,16 +139,32 @@ def make(entry: dict, value: object, now: float) -> str:
     return line if value is None else f"{line} The new one is kept, but not scored."
 
 
+def note_asked(entry: dict, value: object) -> None:
+    """Note the names that a cell asks about: a lab may measure more than these.
+
+    Parameters
+    ----------
+    entry : dict
+        See `new_entry`; this changes it.
+    value : object
+        What the cell has, with its placeholders.
+    """
+    if isinstance(value, dict) and entry["locked_unix_seconds"] is None:
+        earlier = entry.get("asked", [])
+        entry["asked"] = list(dict.fromkeys([*earlier, *map(str, value)]))[:MOST_ENTRIES]
+
+
 def noted(value: object) -> str:
     """A line on a prediction that was taken, and is not locked yet."""
-    written = f"{value:,.6g}" if isinstance(value, float) else _text(value)
+    written = f"{value:,.6g}" if isinstance(value, float) else _text(value, ALONE)
     return f"Your prediction {written} is noted; it will be locked when you measure."
 
 
 def locked(value: object) -> str:
     """A line on a prediction that was locked before the measurement."""
     made = without_placeholders(value, "the prediction")
-    return f"Your prediction {_text(made)} is locked; it will be compared when you measure."
+    shown = _text(made, ALONE)
+    return f"Your prediction {shown} is locked; it will be compared when you measure."
 
 
 def of_an_earlier_run(entry: dict | None) -> str:
@@ -381,7 +401,9 @@ def _verdict(entry):
     if isinstance(value, dict) and isinstance(outcome, dict):
         if "right" in entry:
             parts.append(f"{entry['right']} of {entry['of']} right")
-        summary = f"You predicted {len(value.keys() & outcome.keys())} of {len(outcome)}"
+        asked = outcome.keys() & entry.get("asked", outcome)
+        made = len(value.keys() & outcome.keys())
+        summary = f"You predicted {made} of {max(made, len(asked) or len(outcome))}"
         typically = "typically " * ("factor_off" in entry or "difference" in entry)
         return f"{summary}{': ' * bool(parts)}{typically}{', '.join(parts)}."
     if "right" in entry:
@@ -404,14 +426,23 @@ def factor_text(factor: float) -> str:
     return number(factor) if factor < 1e6 else "more than a million"
 
 
-def _text(value):
-    if isinstance(value, dict):
-        value = [f"{key}: {_text(entry)}" for key, entry in value.items()]
+def _text(value, most=MOST_LINE):
+    if isinstance(value, dict):  # no colon: the line has one of its own
+        return _several([f"{key} → {_text(entry)}" for key, entry in value.items()], most)
     if isinstance(value, list):
-        value = ", ".join(map(_text, value)) or "none"
+        return _several([_text(one) for one in value], most) or "none"
     if _is_number(value):
         return number(value)
     return textwrap.shorten(str(value), 60, placeholder=" ...")
+
+
+def _several(parts, most):
+    """Parts of a line; of many the first, and how many are left out."""
+    kept = [p for n, p in enumerate(parts, 1) if len(", ".join(parts[:n])) <= most]
+    hidden = len(parts) - len(kept)
+    if hidden < 2:  # to name it takes no more room than to count it
+        return ", ".join(parts)
+    return ", ".join([*kept, f"and {hidden} more"])
 
 
 def _at(unix_seconds):

@@ -86,7 +86,12 @@ def test_a_prediction_of_the_kind_asked_for_is_taken(asked, value):
         (TRUTH, "True", "is the text 'True', but .* True or False, without quotes"),
         (TRUTH, 1, "is 1, but .* True or False"),
         (TRUTHS, {"cache, then shuffle": "no"}, "is the text 'no', .* True or False"),
-        (WORDS, {"trained": 3}, "at 'trained', is 3, but .* a word between quotes"),
+        (
+            WORDS,
+            {"trained": 3},
+            """at 'trained', is 3, but .* "none" or "some" or "all".""",
+        ),
+        (WORDS, {"others": "few"}, """is the text 'few', .* "none" or "some" or "all"."""),
         (LIST, "16, 256", r"is the text '16, 256', but .* such as \[16, 256\], or \[\]"),
         (LIST, ["16"], "is 1 value, '16', but .* a list of numbers"),
         (LIST, [True], "a list of numbers"),

@@ -2,15 +2,23 @@
 
 import ast
 import json
+import re
 
 import numpy as np
 import pytest
 
 from helpers.errors import RunCardError
 from helpers.files import REPOSITORY
+from helpers.notebook.messages import prediction
 from helpers.run_card import documents, predictions
 from helpers.run_card.documents import open_card, read_card
-from helpers.run_card.predictions import MOST_ENTRIES, MOST_LATER, MOST_LETTERS, score
+from helpers.run_card.predictions import (
+    MOST_ENTRIES,
+    MOST_LATER,
+    MOST_LETTERS,
+    locked,
+    score,
+)
 
 LABS = sorted((REPOSITORY / "labs").glob("[0-9]*.py"))
 MADE = [1.5, 0, False, "linear", [1, 16], [], {8: 1.5, "x": "y"}, {1: [2, 3]}]
@@ -221,7 +229,25 @@ def test_of_a_dict_the_median_factor_counts_for_the_keys_of_both(card, capsys):
     card.predict("it", {8: 10, 16: 10, 32: 10, 64: None, "never": 9})
     card.outcome("it", {8: 10, 16: 20, 32: 1000, 64: 5, 128: 7})
     assert stored(card)["factor_off"] == 2
-    assert said(capsys).startswith("You predicted 3 of 5: ")
+    assert said(capsys).startswith("You predicted 3 of 4: ")
+
+
+def test_what_the_lab_adds_is_not_said_to_be_left_out(card, capsys):
+    card.predict("it", {8: None, 16: None})
+    capsys.readouterr()
+    card.predict("it", {8: 10, 16: 10})
+    card.outcome("it", {8: 10, 16: 20, 32: 40})
+    assert said(capsys).startswith("You predicted 2 of 2: ")
+
+
+def test_a_locked_dict_is_bold_as_a_whole_and_names_its_last_value():
+    value = {2**n: 0.5 for n in range(3, 11)}
+    line, page = prediction(locked(value))
+    assert "8 → 0.5, 16 → 0.5" in line
+    assert "1024 → 0.5 is locked" in line
+    assert re.search(r"<strong>Your prediction 8 → .* is locked; .*</strong>", page)
+    longer = locked({f"a long name {n}": n for n in range(20)})
+    assert re.search(r", and \d+ more is locked", longer)
 
 
 @pytest.mark.parametrize(("choices", "kind"), [(True, "right"), (False, "factor_off")])
