@@ -42,6 +42,6 @@ def live_canvas(figure: "Figure") -> "Canvas":
     with _being_made:
         canvas = _canvas_class()(figure)
         canvas.header_visible = False
-        canvas.toolbar_position = "right"  # at the left it would cover the labels of y
+        canvas.toolbar_position = "bottom"  # elsewhere it would cover points or labels
         FigureManager(canvas, 0)
     return canvas

@@ -128,7 +128,7 @@ def with_results(page: str, questions: list[dict], given: dict[int, dict]) -> st
     for number in sorted(given):
         question, choice = questions[number - 1]["question"], given[number]
         chosen = f"{as_html(question)} You chose: {as_html(choice['text'])}"
-        lines.append(f"<li value={number}>{chosen}<br>{_verdict(choice)}</li>")
+        lines.append(f"<li value={number}>{chosen}<br>{_coloured(choice)}</li>")
     rest = " Run this cell to answer the others." * (len(given) < len(questions))
     first = f"<p>You have answered {len(given)} of {len(questions)}: see below.{rest}</p>"
     page = page.replace(ADVICE, first)
@@ -196,11 +196,11 @@ def _live_question(number, question, tell, given):
     wide = Layout(width="auto")
     chosen = choices.index(given) if given else None
     buttons = RadioButtons(options=options, value=chosen, layout=wide)
-    explanation = HTML(_verdict(given) if given else "", layout=wide)
+    explanation = HTML(_coloured(given) if given else "", layout=wide)
 
     def answered(change):
         choice = choices[change["new"]]
-        explanation.value = _announced(_verdict(choice))
+        explanation.value = _announced(_coloured(choice))
         tell(number, choice)
         if card := session.current_card():
             try:
@@ -217,6 +217,12 @@ def _live_question(number, question, tell, given):
 def _verdict(choice):
     word = RIGHT if choice.get("right") else WRONG
     return f"<strong>{word}</strong> {as_html(choice['why'])}"
+
+
+def _coloured(choice):
+    """A verdict in JupyterLab: `messages.SHEET` has its colours."""
+    right = "right" if choice.get("right") else "wrong"
+    return _verdict(choice).replace("<strong>", f'<strong class="labs-{right}">', 1)
 
 
 def _announced(text):

@@ -73,7 +73,7 @@ def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]
 
 
 def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:
-    """The last message as HTML: a celebration once all is done.
+    """The last message as HTML: a celebration once all is done, and right.
 
     Parameters
     ----------
@@ -86,8 +86,11 @@ def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -
     """
     if done.done:
         lab = int(done.exercises[0].partition(".")[0])
-        whole = f"You have done all of lab {lab:02}! "
-        box = messages.box("end", whole, title, [[way_on], *lines])
+        whole = f"You have done all of lab {lab:02}"
+        if left := len(done.still_wrong):
+            whole += f", but {left} answer{'s are' * (left > 1) or ' is'} not right yet. "
+            return messages.box("end", whole, title, [[way_on], *lines])
+        box = messages.box("end", f"{whole}! ", title, [[way_on], *lines])
         return box.replace("\n", f"\n{celebration.garland()}\n", 1)
     kind = "unfinished" if done.open_exercises else "end"
     return messages.box(kind, title, "", list(lines), way_on)

@@ -30,10 +30,19 @@ STYLE = (
     "padding: 10px 16px; margin: 6px 0; line-height: 1.55"
 )
 UNDERLINED = "text-decoration: underline"
-# JupyterLab breaks what is printed, and errors, in the middle of a word.
-WHOLE_WORDS = """<style>
+# JupyterLab breaks what is printed, and errors, in the middle of a word, and ends a page
+# before the cell's edge. A form looks like the message above it. The colours of verdicts
+# are those of kit/look/tokens.css.
+SHEET = """<style>
 .jp-OutputArea-output pre
 {word-break: normal !important; overflow-wrap: anywhere !important}
+.jp-OutputArea-output.jp-RenderedHTMLCommon:has(.labs-message) {padding-right: 0}
+.labs-prediction.widget-box {margin: 0 0 6px; padding: 6px 16px;
+border-left: 4px solid var(--jp-brand-color1); border-radius: 4px 10px 10px 4px;
+background: color-mix(in srgb, var(--jp-brand-color1) 9%, transparent)}
+.labs-right {color: #0a7a5a} .labs-wrong {color: #a3201a}
+[data-jp-theme-light="false"] .labs-right {color: #5fcfa8}
+[data-jp-theme-light="false"] .labs-wrong {color: #ff9a93}
 </style>"""
 LINE = '<div style="overflow-wrap: anywhere; white-space: pre-wrap">{}</div>'
 
@@ -97,7 +106,7 @@ def show(text: str, page: str) -> None:
     from IPython.display import display
 
     if in_jupyterlab():  # a screen reader reads it out
-        page = f'{WHOLE_WORDS}<div role="status">{page}</div>'
+        page = f'{SHEET}<div role="status">{page}</div>'
     display({"text/plain": text, "text/html": page}, raw=True)
 
 

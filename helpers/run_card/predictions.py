@@ -311,14 +311,15 @@ def how_they_went(content: dict) -> str:
 def how_near(content: dict) -> Iterator[str]:
     """In a few words each, how near the predictions of a run came; see `how_they_went`."""
     factors = _factors(content)
+    asked = _entries(content).values()
+    made = [entry for entry in asked if entry["value"] is not None]
     if len(factors) == 1:
         yield _off(factors[0])
     elif len(factors) == 2:  # no median of so few says what is typical
         yield "off by factors of " + " and ".join(map(factor_text, sorted(factors)))
     elif factors:
-        yield f"typically {_off(median(factors))}"
-    asked = _entries(content).values()
-    made = [entry for entry in asked if entry["value"] is not None]
+        part = f"{len(factors)} of them " * (len(factors) < len(made))
+        yield f"{part}typically {_off(median(factors))}"
     chosen = [entry for entry in made if "right" in entry and "of" in entry]
     if of := sum(entry["of"] for entry in chosen):
         right = sum(entry["right"] for entry in chosen)

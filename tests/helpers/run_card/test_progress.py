@@ -129,3 +129,7 @@ def test_no_factor_is_called_typical_where_there_are_one_or_two(factors, says):
         card.predict(f"mine_{number}", 1.0)
         card.outcome(f"mine_{number}", 1.0 * factor)
     assert how_they_went(card.content).endswith(f" made, {says}")
+    if len(factors) > 2:
+        card.predict("no_factor", 0)
+        card.outcome("no_factor", 3)
+        assert how_they_went(card.content).endswith(f" made, 3 of them {says}")
