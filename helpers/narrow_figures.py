@@ -281,11 +281,12 @@ class _Labels(Formatter):
     def __init__(self, usual, step=1, letters=None):
         self._usual, self._step, self._letters = usual, step, letters
 
-    def __call__(self, value, place=None):
-        return self._usual(value, place)
+    def __call__(self, x, pos=None):
+        return self._usual(x, pos)
 
     def format_ticks(self, values):
         labels = self._usual.format_ticks(values)
+        assert self.axis
         low, high = sorted(self.axis.get_view_interval())
         pairs = zip(values, labels, strict=True)
         shown = [i for i, (x, label) in enumerate(pairs) if label and low <= x <= high]

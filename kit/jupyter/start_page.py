@@ -127,14 +127,16 @@ def _minutes_left(state):
 
 def _parts(states, folder):
     """The labs under their headings, in order; a heading without labs is left out."""
-    parts = [
-        {"title": title, "hue": hue, "first": first, "labs": []}
-        for first, title, hue in PARTS
-    ]
+    labs = {first: [] for first, _, _ in PARTS}
     for state in states:
-        part = [one for one in parts if one["first"] <= state.name[:2]][-1]
-        part["labs"].append(_card(state, folder))
-    return [part for part in parts if part["labs"]]
+        labs[max(first for first in labs if first <= state.name[:2])].append(
+            _card(state, folder)
+        )
+    return [
+        {"title": title, "hue": hue, "first": first, "labs": labs[first]}
+        for first, title, hue in PARTS
+        if labs[first]
+    ]
 
 
 def _card(state, folder):
