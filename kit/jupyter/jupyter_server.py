@@ -33,7 +33,8 @@ class StartPage(JupyterHandler):
             raise HTTPError(
                 404, f"The labs are not in {self._root}: start JupyterLab with `make lab`."
             )
-        docs = self._opened(REPOSITORY / "docs")
+        docs = REPOSITORY / "docs"
+        docs = self._opened(docs) if docs.is_dir() else ""
         self.finish(look.render(PAGE, page=start_page.page(folder), docs=docs))
 
     @property

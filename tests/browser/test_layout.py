@@ -1,5 +1,7 @@
 """The labs in JupyterLab, in a window of 1280x720: nothing is cut, sliders are in sight."""
 
+import shutil
+
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook, new_output
@@ -161,6 +163,19 @@ def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
     card.get_by_role("link").click()
     student.wait_for_notebook(page, name)
     expect(files).to_be_hidden()
+
+
+@pytest.mark.weekly
+def test_the_start_page_leads_to_pages_to_look_up(lab_server, course, page):
+    """Only where they are: a hand-out is without them."""
+    student.open_start_page(page, lab_server)
+    links = page.get_by_role("navigation").get_by_role("link")
+    expect(links).to_have_count(0)
+    shutil.copytree(REPOSITORY / "docs", course / "course" / "docs")
+    page.reload()
+    expect(links).to_have_text(["Glossary", "Leaderboard", "Help"])
+    links.nth(1).click()
+    expect(page.locator(".jp-MarkdownViewer h1").first).to_be_visible()
 
 
 PANELS = """from helpers.figures import show_figure, use_figures
