@@ -222,7 +222,11 @@ def test_a_lab_that_is_done_is_celebrated_and_one_without_a_pass_is_not_green(
     for number in ("2.1", "2.2", "2.3"):
         card.check(number, True)
     for number in range(1, len(QUESTIONS) + 1):
-        card.answer(number, 1, False)
+        card.answer(number, 1, number != 3)
+    session.finish()
+    assert "done all of lab 02, but 1 answer is not right yet." in screen.pages[-1]
+    assert "<svg" not in screen.pages[-1]
+    card.answer(3, 2, True)
     card.measure("products_per_second", 7.04e9)
     monkeypatch.setenv(session.SERVED, "/base/start")
     session.finish()
@@ -240,8 +244,12 @@ def test_the_end_follows_what_is_answered_after_it(screen, monkeypatch):
     _, *groups = live_quiz(QUESTIONS).children
     session.finish()
     assert "Quiz: 0 of 5 answered; still open" in screen.pages[-1]
-    for group in groups:
-        group.children[1].value = 0
+    for group, question in zip(groups, QUESTIONS, strict=True):
+        right = [bool(one.get("right")) for one in question["choices"]]
+        group.children[1].value = right.index(False)
+        assert 'class="labs-wrong">✗' in group.children[2].value
+        group.children[1].value = right.index(True)
+        assert 'class="labs-right">✓' in group.children[2].value
     assert "Quiz: 5 of 5 answered, " in screen.pages[-1]
     assert "You have done all of lab 02!" in screen.pages[-1]
     run(monkeypatch, 2)

@@ -107,7 +107,7 @@ def test_a_form_takes_a_comma_and_does_not_ask_for_a_point(card, asked):
     [field], button, reply = form_of(asked)
     field.value = "much"
     button.click()
-    assert "asks for one number above 0, such as 0.5. Change it" in reply.value
+    assert "Write one number above 0, such as 0.5, not “much”." in reply.value
     field.value = "0,5"
     button.click()
     assert stored(card, "share_of_peak")["value"] == 0.5
