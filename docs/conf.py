@@ -12,7 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from kit.authoring.pages.site_page import link_repository, site_page
+from kit.authoring.pages.site_page import as_glossary, link_repository, site_page
 from kit.look.formulas import formula_html
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -93,6 +93,8 @@ def _prepare_page(app, name, source):
     )
     if name == root_doc:
         source[0] = link_repository(source[0], app.config.repository_url)
+    if name == "docs/glossary":
+        source[0] = as_glossary(source[0])
     if name == "CHANGELOG":
         source[0] = NOT_SEARCHED + source[0]
     folder, _, lab = name.rpartition("/")

@@ -450,7 +450,7 @@ def test_the_search_shows_a_term_once_and_an_extract_of_the_text(site, page, fil
 def glossary():
     """Each term with its lab's number."""
     text = GLOSSARY.read_text(encoding="utf-8")
-    return re.findall(r"^(\w[^\n]*)\n  (?:[^\n]+\n  )*?[^\n]*\[Lab (\d\d)\]", text, re.M)
+    return re.findall(r"^\*\*(.+?)\*\*: (?:[^\n]+\n)*?[^\n]*\[Lab (\d\d)\]", text, re.M)
 
 
 def test_the_lab_that_the_glossary_names_explains_the_term():

@@ -2,6 +2,7 @@
 
 import json
 import re
+import textwrap
 from urllib.parse import urlsplit
 
 from helpers.coach.quizzes import ADVICE, WITHOUT_A_KERNEL
@@ -75,6 +76,27 @@ def link_repository(source: str, repository: str = "") -> str:
         Markdown.
     """
     return source.replace(CLONE, f"[{CLONE}]({repository})") if repository else source
+
+
+def as_glossary(source: str) -> str:
+    """docs/glossary.md with Sphinx' own block, which gives each term an address.
+
+    Parameters
+    ----------
+    source : str
+        Each entry is a paragraph that begins with its term, ``**all-reduce**: ...``; so it
+        can be read on GitHub and in JupyterLab, too.
+
+    Returns
+    -------
+    str
+    """
+    head, *entries = re.split(r"^\*\*(.+?)\*\*: ", source, flags=re.M)
+    terms = zip(entries[::2], entries[1::2], strict=True)
+    inside = "\n\n".join(
+        f"{term}\n{textwrap.indent(text.strip(), '  ')}" for term, text in terms
+    )
+    return f"{head}```{{glossary}}\n{inside}\n```\n"
 
 
 def _tidy_outputs(cell):
