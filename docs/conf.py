@@ -12,7 +12,7 @@ from pathlib import Path
 
 from docutils import nodes
 
-from kit.authoring.pages.site_page import as_glossary, link_repository, site_page
+from helpers.machine.quiet_tensorflow import silence_tensorflow
 from kit.look.formulas import formula_html
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -83,6 +83,9 @@ NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
 
 
 def _prepare_page(app, name, source):
+    # Not at the top: the live parts of a page import Keras, which setup() keeps quiet.
+    from kit.authoring.pages.site_page import as_glossary, link_repository, site_page
+
     # Here a button can turn a page dark, so a page has both pictures, and hides one.
     source[0] = BOTH.sub(
         lambda found: SCROLLS.format(
@@ -135,6 +138,7 @@ def _prepare_output(app, name, template, context, document):
 
 
 def setup(app):
+    silence_tensorflow()
     formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
     app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
