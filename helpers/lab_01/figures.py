@@ -66,7 +66,9 @@ def loss_surface(axes: plt.Axes, loss: Callable, box: Box, side: int = 60) -> No
     lines = axes.contour(slopes, intercepts, heights, levels, colors=GREY, linewidths=0.6)
     axes.clabel(lines, levels[2:-1:3], fmt="%.3g", fontsize=7)
     axes.set(xlabel="slope", ylabel="intercept", xlim=box[0], ylim=box[1])
-    axes.set_aspect("equal")  # else no path would cross the contours at a right angle
+    # Scales are equal: else no path would cross the contours at a right angle.
+    (left, right), (low, high) = box
+    axes.set_box_aspect((high - low) / (right - left))
     axes.grid(visible=False)
 
 
@@ -106,7 +108,7 @@ def descent_paths(loss: Callable, paths: Mapping[str, np.ndarray], box: Box) -> 
     matplotlib.figure.Figure
     """
     figure, panels = plt.subplots(
-        1, len(paths), figsize=(9.6, 3.9), sharey=True, squeeze=False
+        1, len(paths), figsize=(9.6, 4.5), sharey=True, squeeze=False
     )
     for axes, (name, path) in zip(panels.flat, paths.items(), strict=True):
         loss_surface(axes, loss, box)
