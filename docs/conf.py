@@ -115,6 +115,21 @@ def _keep_mark(app, document, name):
             after.parent.replace(after, nodes.Text(after[mark.end() :]))
 
 
+def _link_terms(app, doctree, name):
+    """A link to the glossary leads to the term that it is about."""
+    objects = app.env.get_domain("std").objects
+    terms = {
+        term.casefold(): at for (kind, term), (_, at) in objects.items() if kind == "term"
+    }
+    for link in doctree.findall(nodes.reference):
+        if not link.get("refuri", "").endswith("docs/glossary.html"):
+            continue
+        words = " ".join(link.astext().casefold().split())
+        singulars = (words.removesuffix(ending) for ending in ("", "s", "es"))
+        if term := next((terms[one] for one in singulars if one in terms), ""):
+            link["refuri"] += f"#{term}"
+
+
 def _write_formula(display):
     def visit(writer, node):
         formula, mark = formula_html(node.astext(), display), node.get("mark")
@@ -143,5 +158,6 @@ def setup(app):
     app.add_html_math_renderer("mathml", *formulas)
     app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
     app.connect("source-read", _prepare_page)
+    app.connect("doctree-resolved", _link_terms)
     app.connect("doctree-resolved", _keep_mark)
     app.connect("html-page-context", _prepare_output, priority=502)  # after the theme

@@ -1,6 +1,7 @@
 """The `labs` command."""
 
 import contextlib
+import errno
 import os
 import shlex
 import shutil
@@ -309,7 +310,7 @@ def launch(
         start(chosen, given, workers, named, folder, restart, engine)
     except KeyboardInterrupt as stopped:
         words = f"labs: interrupted; all workers have ended. {stopped}".rstrip()
-        typer.echo(words, err=True)
+        typer.echo(as_started(words), err=True)
         raise typer.Exit(130) from None
 
 
@@ -459,7 +460,8 @@ def pool(
     for one in pooled.left_out:
         typer.echo(f"left out: {one.path}: {one.reason}")
     cards = f"{pooled.cards} run card{'s' * (pooled.cards != 1)}"
-    typer.echo(f"Pooled {cards}: {pooled.page} and {pooled.notebook}")
+    people = f"{pooled.students} student{'s' * (pooled.students != 1)}"
+    typer.echo(f"Pooled {cards} of {people}: {pooled.page} and {pooled.notebook}")
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
@@ -476,7 +478,14 @@ def mark(
     from kit.grading.classroom.marking import link as marking_link
     from kit.grading.classroom.marking.server import serve
 
-    server, address = serve(out, lambda: read_overrides(out, all_points()), port, names)
+    try:
+        server, address = serve(out, lambda: read_overrides(out, all_points()), port, names)
+    except OSError as error:
+        if error.errno != errno.EADDRINUSE:
+            raise
+        raise LabError(
+            f"port {port} is in use: give another --port, or none, and a free one is taken."
+        ) from error
     marking_link.write(out, address)
     typer.echo(f"Open {address} on this machine; Ctrl+C ends it.")
     try:

@@ -86,6 +86,13 @@ def start(
         raise KeyboardInterrupt(line) from None
     who = f"Worker {place['task']['index']} has" if place else "All workers have"
     print(f"{who} ended without an error. Logs and checkpoints: {folder}")
+    if not place and (last := _last_line(folder / "worker-0.log")):
+        print(f"Worker 0 wrote last: {last}")
+
+
+def _last_line(log):
+    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    return next((line.strip()[:200] for line in reversed(lines) if line.strip()), "")
 
 
 def _how_to_resume(lab, folder, workers, restarts, engine):

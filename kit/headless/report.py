@@ -30,6 +30,9 @@ TEMPLATES = Path(__file__).parent
 SHOWN = ("val_accuracy", "training_seconds")  # besides the rate, where a lab measures them
 # A link to a file beside the lab, of which the report's folder has nothing.
 LINK = re.compile(r'<a href="(?![a-z]+:|#)([^"#]+)(#[^"]*)?"[^>]*>(.*?)</a>', re.S)
+INDEX = "index.html"
+RUN = re.compile(r"\d{8}T\d{6}-\d+")  # the name of a run: when it began, and its process
+MOST_RUNS = 20
 CLOSING = ("## Explain your figure", "## Going further")
 HEADINGS = (
     "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
@@ -62,19 +65,31 @@ def write_report(
     folder = reports / name
     executed = {lab.name for result in results if _executed(lab := result["lab"], folder)}
     labs = [_section(result, folder, executed) for result in results]
-    index = reports / "index.html"
-    html = look.render(
-        TEMPLATES / "report.html.j2",
-        labs=labs,
-        run=name,
-        failed=[lab for lab in labs if lab["error"]],
-        left=[lab.number for lab in left],
-        facts=facts([result["card"] for result in results]),
-        seconds=in_units("seconds", sum(result["seconds"] for result in results)),
-        version=kit_version(),
-    )
-    write_atomically(index, html)
-    return index
+    words = {
+        "labs": labs,
+        "run": name,
+        "failed": [lab for lab in labs if lab["error"]],
+        "left": [lab.number for lab in left],
+        "facts": facts([result["card"] for result in results]),
+        "seconds": in_units("seconds", sum(result["seconds"] for result in results)),
+        "version": kit_version(),
+    }
+    # One that stays, and the newest, which leads to all others.
+    for index, pages, runs in (
+        (folder / INDEX, "", ()),
+        (reports / INDEX, f"{name}/", _earlier(reports, name)),
+    ):
+        index.parent.mkdir(parents=True, exist_ok=True)
+        template = TEMPLATES / "report.html.j2"
+        write_atomically(index, look.render(template, pages=pages, runs=runs, **words))
+    return reports / INDEX
+
+
+def _earlier(reports, name):
+    """The other runs whose report is still there, the newest first."""
+    folders = (path.parent.name for path in reports.glob(f"*/{INDEX}"))
+    runs = {one for one in folders if RUN.fullmatch(one)} - {name}
+    return sorted(runs, reverse=True)[:MOST_RUNS]
 
 
 def shown(page: Path) -> Path:
@@ -97,14 +112,14 @@ def _section(result, folder, executed):
         notebook = nbformat.read(path, as_version=4)
         found = pictures(notebook.cells)
         main = main_picture(notebook, read_texts(lab.number)["report_figure"])
-        html = page(notebook, lab, card.get("parameters", {}), "../index.html", executed)
+        html = page(notebook, lab, card.get("parameters", {}), INDEX, executed)
         write_atomically(folder / f"{lab.name}.html", html)
     checks = card.get("checks", {}).values()
     return {
         "number": lab.number,
         "question": title_and_question(lab)[0].partition(": ")[2] or lab.name,
         "name": lab.name,
-        "page": f"{folder.name}/{lab.name}.html" if path else None,
+        "page": f"{lab.name}.html" if path else None,
         "error": result["error"],
         "seconds": in_units("seconds", result["seconds"]),
         "passed": sum(check["passed"] for check in checks),

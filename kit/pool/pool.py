@@ -32,6 +32,7 @@ class Pooled(NamedTuple):
 
     page: Path
     notebook: Path
+    students: int
     cards: int
     left_out: list[LeftOut]
 
@@ -63,7 +64,8 @@ def pool(folders: Iterable[Path], out: Path, names: bool = False) -> Pooled:
     write_atomically(out / "index.html", page(data))
     write_atomically(out / "pool.ipynb", nbformat.writes(notebook()))
     pooled = sum(data["cards"].values())
-    return Pooled(out / "index.html", out / "pool.ipynb", pooled, left_out)
+    pages = out / "index.html", out / "pool.ipynb"
+    return Pooled(*pages, data["students"], pooled, left_out)
 
 
 def gather(folders: Iterable[Path], names: bool) -> tuple[dict[str, Any], list[LeftOut]]:

@@ -463,6 +463,13 @@ def test_the_lab_that_the_glossary_names_explains_the_term():
         assert plain(term) in plain(text), (term, number)
 
 
+def test_a_link_to_the_glossary_leads_to_its_term(site):
+    page = (site / "solutions/02_throughput.html").read_text(encoding="utf-8")
+    assert re.search(r'glossary\.html#term-throughput">(<[^>]*>)*throughput<', page)
+    links = re.findall(r"docs/glossary\.html(#term-)?", page)
+    assert links.count("#term-") >= len(links) - 2, "two name the glossary itself"
+
+
 def test_every_lab_has_terms_and_labs_09_and_10_those_of_many_machines():
     by_lab = {lab.number: set() for lab in all_labs()}
     for term, number in glossary():

@@ -23,6 +23,7 @@ from kit.cli import app, as_started
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
 from kit.headless.given_parameters import declared, parsed
+from kit.headless.report import write_report
 from kit.labs import all_labs, find_lab
 from kit.student import working_copy
 from tests.terminal import on_a_terminal
@@ -316,6 +317,13 @@ def test_ctrl_c_in_the_second_lab_keeps_the_report_of_the_first(tmp_path, monkey
     assert "01_gradient_descent" in report
     assert "02_throughput" not in report
     assert "<strong>Interrupted</strong> before labs 00, 02 ended." in report
+    # The next run does not take its report away.
+    [first] = [path.parent for path in tmp_path.glob("*/index.html")]
+    write_report([], tmp_path, "20990101T000000-1")
+    newest = (tmp_path / "index.html").read_text()
+    assert "Interrupted" not in newest
+    assert f'<a href="{first.name}/index.html">' in newest
+    assert "Interrupted" in (first / "index.html").read_text()
 
 
 def test_run_passes_parameters_on_and_ends_with_a_table_and_a_report(tmp_path):

@@ -130,6 +130,7 @@ def _ways_to_run(name, repository):
         path = address.path.rstrip("/")
         for place, form in (("Colab", COLAB), ("Binder", BINDER)):
             ways.append(f"[Open in {place}]({form.format(path=path, name=name)})")
+        ways.append("[Colab's first cell](../docs/places.md#colab)")
     text = " · ".join([*ways, "[Where the labs run](../docs/places.md)"])
     return _text("ways-to-run", text)
 

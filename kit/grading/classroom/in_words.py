@@ -85,7 +85,7 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
         tables.append(
             _table(f"{caption}:", _all_named([rest], None, names) if rest else [])
         )
-    return [table for table in tables if table.rows]
+    return [table for table in tables if any(table.rows)]
 
 
 @functools.cache

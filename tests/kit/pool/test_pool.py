@@ -482,7 +482,7 @@ def test_one_run_card_is_no_cards(tmp_path, capsys):
     hand_in(tmp_path / "class", "ada", card())
     with contextlib.suppress(SystemExit):
         app(["pool", str(tmp_path / "class"), "--out", str(tmp_path / "out")])
-    assert "Pooled 1 run card:" in capsys.readouterr().out
+    assert "Pooled 1 run card of 1 student:" in capsys.readouterr().out
     shown = (tmp_path / "out" / "index.html").read_text()
     assert "1 student, 1 run card" in shown
     assert "1 run cards" not in shown

@@ -5,6 +5,7 @@ import csv
 import html
 import json
 import re
+import socket
 import subprocess
 import sys
 import urllib.parse
@@ -68,6 +69,16 @@ def marking(folder, *options):
             yield re.search(r"http://\S+", process.stdout.readline())[0]
         finally:
             process.send_signal(2)  # Ctrl+C
+
+
+def test_a_port_that_is_taken_is_named(graded):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = str(taken.getsockname()[1])
+        ended = subprocess.run(
+            [LABS, "mark", "--port", port], cwd=graded, capture_output=True, text=True
+        )
+    assert ended.returncode == 1
+    assert f"port {port} is in use: give another --port" in ended.stderr
 
 
 class Form(HTMLParser):

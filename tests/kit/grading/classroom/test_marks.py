@@ -273,6 +273,7 @@ def test_every_exercise_has_words_for_what_it_was_asked(number):
     question.pop("secret", None)
     tables = in_words(number, question, None)
     assert tables
+    assert all(any(table.rows) for table in tables), "no heading stands alone"
     assert not [t for t in tables if not t.caption.endswith((".", ":", ")"))]
     assert all(len(str(cell)) < 6000 for t in tables for row in t.rows for cell in row)
 
