@@ -1,6 +1,7 @@
 """A form for a prediction, beside the way in code: fields, and a button that locks them."""
 
 import ast
+import contextlib
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -103,7 +104,8 @@ def names_of_cell(name: str) -> Callable[[object], None]:
     """A function that binds a locked prediction to the names of the cell under way.
 
     After ``guess = card.predict("ratio", my_guess)`` both are None, and later cells read
-    them. They are bound as if the student had written the prediction into the cell.
+    them. They are bound as if the student had written the prediction into the cell, and so
+    is what the cell computes from them: ``seconds = {n: 2 * guess[n] for n in guess}``.
 
     Parameters
     ----------
@@ -124,20 +126,21 @@ def names_of_cell(name: str) -> Callable[[object], None]:
         tree = ast.parse(shell.user_ns.get("In", [""])[-1])
     except SyntaxError:  # a magic
         return lambda given: None
-    targets, arguments = [], []
+    targets, arguments, computed = [], [], []
     for node in ast.walk(tree):
-        call = node.value if isinstance(node, ast.Assign) else node
-        if not (
-            isinstance(call, ast.Call)
-            and getattr(call.func, "attr", "") == "predict"
-            and len(call.args) == 2
-            and getattr(call.args[0], "value", None) == name
-        ):
-            continue
         if isinstance(node, ast.Assign):
-            targets += [one.id for one in node.targets if isinstance(one, ast.Name)]
-        elif isinstance(call.args[1], ast.Name):
-            arguments.append(call.args[1].id)
+            names = [one.id for one in node.targets if isinstance(one, ast.Name)]
+            value = node.value
+            if isinstance(value, ast.BoolOp):  # card.predict(...) or {}
+                value = value.values[0]
+            if _predicts(value, name):
+                targets += names
+            elif targets and any(
+                isinstance(one, ast.Name) and one.id in targets for one in ast.walk(value)
+            ):
+                computed.append((names, ast.unparse(node)))
+        elif _predicts(node, name) and isinstance(node.args[1], ast.Name):
+            arguments.append(node.args[1].id)
 
     def bind(given):
         without = given
@@ -147,8 +150,21 @@ def names_of_cell(name: str) -> Callable[[object], None]:
         for own, value in values.items():
             if _is_open(shell.user_ns.get(own)):
                 shell.user_ns[own] = value
+        for names, source in computed:
+            if all(_is_open(shell.user_ns.get(own)) for own in names):
+                with contextlib.suppress(Exception):  # as before, without a prediction
+                    exec(source, shell.user_ns)
 
     return bind
+
+
+def _predicts(node, name):
+    return (
+        isinstance(node, ast.Call)
+        and getattr(node.func, "attr", "") == "predict"
+        and len(node.args) == 2
+        and getattr(node.args[0], "value", None) == name
+    )
 
 
 def _is_open(value):

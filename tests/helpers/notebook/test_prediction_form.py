@@ -1,7 +1,9 @@
 """The form that locks a prediction gives what the way in code would give."""
 
+import re
 from types import SimpleNamespace
 
+import nbformat
 import pytest
 
 from helpers.errors import RunCardError
@@ -17,6 +19,7 @@ from helpers.notebook.prediction_form import (
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card, read_card
 from helpers.run_card.prediction_kinds import choices_of
+from kit.labs import all_labs
 
 CURVE = {8: None, 64: None}
 
@@ -318,6 +321,35 @@ def test_what_the_form_locks_gets_the_names_of_its_cell(monkeypatch, cell):
     monkeypatch.setattr("callbacks.live.place.current_shell", lambda: shell)
     the_module.names_of_cell("share_of_peak")(0.4)
     assert (names["mine"], names["guess"]) == (mine, guess)
+
+
+PREDICTS = re.compile(r'^(?:\w+ = )?card\.predict\("(\w+)", (\w+)\)', re.M)
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
+def test_after_lock_a_cell_has_the_names_that_it_has_if_one_types_instead(lab, monkeypatch):
+    """Also where it goes on computing with the prediction, as lab 02 does."""
+    shell = SimpleNamespace(user_ns={})
+    monkeypatch.setattr("callbacks.live.place.current_shell", lambda: shell)
+    for cell in nbformat.read(lab.notebook, as_version=4).cells:
+        if " = card.predict(" not in cell.source:
+            continue
+        found = PREDICTS.findall(cell.source)
+        card = SimpleNamespace(predict=lambda name, value: told(value))
+        typed = {"card": card, "usual": 10.0}
+        exec(re.sub(r"\bNone\b", "3.0", cell.source), typed)
+        own = shell.user_ns = {"card": card, "usual": 10.0, "In": [cell.source]}
+        exec(cell.source, own)
+        for name, asked in found:
+            the_module.names_of_cell(name)(typed[asked])
+        for one in typed.keys() - {"card", "__builtins__"}:
+            assert own[one] == typed[one], (found, one)
+
+
+def told(value):
+    """What `card.predict` returns: nothing where there is no prediction yet."""
+    is_open = isinstance(value, dict) and all(one is None for one in value.values())
+    return None if is_open else value
 
 
 def test_a_name_that_has_another_value_keeps_it_and_empty_entries_are_left_out(monkeypatch):
