@@ -71,6 +71,8 @@ def width_field(canvas: "Canvas", caption: "Text") -> "ipywidgets.IntText":
         if is_narrow:
             lines = [part for line in lines for part in textwrap.wrap(line, letters)]
             drawn *= _stack(panels, width, usual, undo)
+            if not panels and any(axes.get_box_aspect() for axes in figure.axes):
+                drawn -= usual - width  # a square is as high as it is wide
         caption.set_text("\n".join(lines))
 
         def resize(more_pixels=0.0):

@@ -35,6 +35,8 @@ FOCUS = """<style class="labs-live">
 .labs-refused :is(input, select, .widget-toggle-button)
 {border: 2px solid var(--jp-error-color1) !important}
 .labs-prediction, .widget-vbox:has(> .widget-slider) {padding: 3px}
+.labs-prediction .widget-toggle-button.mod-active
+{background: var(--jp-brand-color1); color: var(--jp-ui-inverse-font-color1)}
 .labs-problem {border-left: 4px solid var(--jp-error-color1); padding-left: 8px}
 </style>"""
 WHILE_ALIVE = f'{FOCUS}<script class="labs-live">{ACCESSIBLE}</script>'

@@ -6,7 +6,6 @@ decide: our own trainings raise it, too.
 
 import contextlib
 import os
-import textwrap
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -71,7 +70,7 @@ def others_percent(before: Reading, now: Reading) -> int:
 
 
 def report(content: dict) -> str:
-    """A sentence on a whole run, with the figures to draw again; nothing if it was quiet.
+    """A sentence on a whole run, and how many figures say so; nothing if it was quiet.
 
     Parameters
     ----------
@@ -82,9 +81,9 @@ def report(content: dict) -> str:
     if not noted:
         return ""
     warning = line(noted["percent"], " during this run", "up to ")
-    if figures := noted["figures"]:
-        named = "; ".join(textwrap.shorten(one, 60, placeholder=" ...") for one in figures)
-        warning += f" These figures may be spoiled: {named}"
+    if n := len(noted["figures"]):
+        one = "1 figure says so in its caption."
+        warning += f" {one if n == 1 else f'{n} figures say so in their captions.'}"
     return warning
 
 

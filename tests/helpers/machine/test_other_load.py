@@ -177,7 +177,7 @@ def test_a_lab_beside_other_programs_says_what_they_may_have_spoiled(
     }
     page = write_report([result], tmp_path, "run").read_text()
     assert "of the CPUs during this run." in page
-    assert "These figures may be spoiled: Bars." in page
+    assert "1 figure says so in its caption." in page
     assert "(busy machine)" in page
 
 

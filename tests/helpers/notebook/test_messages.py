@@ -132,8 +132,7 @@ def test_the_end_says_which_figures_other_programs_may_have_spoiled(shown):
     said, _ = end(shown)
     busy = (
         "Busy machine: other programs used up to 45% of the CPUs during this run. "
-        "These figures may be spoiled: "
-        "Images per second by batch size: see the table."
+        "1 figure says so in its caption."
     )
     assert busy in said
     assert busy in shown[-1][0].splitlines()
