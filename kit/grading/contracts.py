@@ -11,6 +11,7 @@ class Contents(TypedDict):
     problems: dict[str, str]
     text: str
     about: dict  # what decides nothing
+    figure: bytes  # a PNG of what `about` says of it; stored apart
     problem: str  # why there is nothing
 
 

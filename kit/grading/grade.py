@@ -27,6 +27,7 @@ from kit.grading.classroom.given_for import read_given
 from kit.grading.classroom.left_out import read_collected, read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
+from kit.grading.figure import figure_of, write_figures
 from kit.grading.one_submission import grade_one, result_of, starved
 from kit.grading.submissions import (
     CPU_SECONDS,
@@ -57,7 +58,9 @@ from kit.todo_cells import (
 )
 
 NOT_GRADED = "not graded"
-NOTHING: Contents = {"code": [], "problems": {}, "text": "", "about": {}, "problem": ""}
+NOTHING: Contents = {
+    "code": [], "problems": {}, "text": "", "about": {}, "figure": b"", "problem": "",
+}  # fmt: skip
 DEFAULT_LIMITS = sandbox.Limits()
 
 ROSTER = "roster.csv"
@@ -153,16 +156,19 @@ def grade(
             "hide": hide,
             "modules": sorted({name for lab in labs for name in modules(lab)}),
         }  # fmt: skip
-        results, tasks, abouts = {}, [], {}
+        results, tasks, abouts, figures = {}, [], {}, {}
         contents = _read_all(submissions, full, jobs)
         for submission, content in zip(submissions, contents, strict=True):
             task = _task(submission, content, common)
             stored = out / "results" / file_name(task["student"]) / f"{task['lab']}.json"
             files = left_out.get(task["lab"], {}).get(task["student"], [])
             abouts[stored] = content["about"] | {"left_out": files}
+            if content["figure"]:
+                figures[content["about"]["figure"]["file"]] = content["figure"]
             results[stored] = known = _stored(stored, task["key"])
             if known is None:
                 tasks.append((task, stored))
+        write_figures(out, figures)
         done = len(results) - len(tasks)
         if done:
             print(f"{done} of {len(results)} were graded before")
@@ -308,7 +314,8 @@ def contents_of(path: Path, lab: Lab, full: bool) -> Contents:
     -------
     dict
         `code` and `problems`, as `code_of` gives them; `text`, the whole notebook, if it
-        is to be executed; `about`, which decides nothing; `problem`: why there is nothing.
+        is to be executed; `about`, which decides nothing; `figure`, the picture that goes
+        with the answer in words; `problem`: why there is nothing.
     """
     file = {}
     try:
@@ -321,11 +328,15 @@ def contents_of(path: Path, lab: Lab, full: bool) -> Contents:
         return NOTHING | {"about": file, "problem": problem}
     code, problems = code_of(notebook, lab)
     has_exercise = any(number for number, _ in code)
+    said, figure = figure_of(notebook.cells, lab)
+    if figure:
+        said["file"] = hashlib.sha256(figure).hexdigest()[:32]
     return {
         "code": code,
         "problems": problems,
         "text": text_of(content) if full and has_exercise else "",
-        "about": file | about(notebook, lab),
+        "about": file | about(notebook, lab) | {"figure": said},
+        "figure": figure,
         "problem": "",
     }
 

@@ -66,11 +66,12 @@ class Cell(NamedTuple):
 
 
 class Notebook(NamedTuple):
-    """The parts of a notebook that grading may need; all of its texts can be stored."""
+    """The parts of a notebook that grading may need; of these, texts can be stored."""
 
     code: tuple[Cell, ...]
     texts: tuple[tuple[str, frozenset[str]], ...]  # (source, names) of its text cells
     hints: frozenset[str]  # the exercises whose hint an output shows
+    cells: tuple[dict, ...]  # as they are in the file
 
 
 class UnreadableError(Exception):
@@ -478,9 +479,10 @@ def notebook_of(content: bytes) -> Notebook:
     UnreadableError
     """
     code, texts, hints, left = [], [], set(), MOST_CODE
-    for cell in _all_cells(content):
+    cells = _all_cells(content)
+    for cell in cells:
         hints |= _shown_hints(cell)
-        source = _joined(cell.get("source", cell.get("input")))  # input: in format 3
+        source = joined(cell.get("source", cell.get("input")))  # input: in format 3
         if source is None:
             continue
         source = storable(source)
@@ -494,7 +496,7 @@ def notebook_of(content: bytes) -> Notebook:
                     "or the lab's, save, and hand it in again"
                 )
             code.append(_code_cell(source, _names(cell)))
-    return Notebook(tuple(code), tuple(texts), frozenset(hints))
+    return Notebook(tuple(code), tuple(texts), frozenset(hints), tuple(cells))
 
 
 def _code_cell(source, names):
@@ -518,12 +520,12 @@ def _shown_hints(cell):
     for output in outputs if isinstance(outputs, list) else ():
         data = output.get("data") if isinstance(output, dict) else None
         text = data.get("text/plain") if isinstance(data, dict) else None
-        if hint_match := SHOWN_HINT.match(_joined(text) or ""):
+        if hint_match := SHOWN_HINT.match(joined(text) or ""):
             found.add(hint_match[1])
     return found
 
 
-def _joined(text):
+def joined(text: object) -> str | None:
     """A text that a notebook may have as a list of lines; None if it is neither."""
     if isinstance(text, list) and all(isinstance(line, str) for line in text):
         return "".join(text)

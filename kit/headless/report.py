@@ -5,7 +5,6 @@ import re
 import time
 from collections.abc import Container, Sequence
 from functools import partial
-from html import unescape
 from pathlib import Path
 
 import nbformat
@@ -24,6 +23,7 @@ from kit import look
 from kit.headless.sweep_figure import SweepFigure
 from kit.labs import Lab, title_and_question
 from kit.look.formulas import formula_html
+from kit.pictures import main_picture, pictures
 from kit.version import kit_version
 
 TEMPLATES = Path(__file__).parent
@@ -33,7 +33,6 @@ LINK = re.compile(r'<a href="(?![a-z]+:|#)([^"#]+)(#[^"]*)?"[^>]*>(.*?)</a>', re
 INDEX = "index.html"
 RUN = re.compile(r"\d{8}T\d{6}-\d+")  # the name of a run: when it began, and its process
 MOST_RUNS = 20
-CLOSING = ("## Explain your figure", "## Going further")
 HEADINGS = (
     "lab", "given", "device", "checks passed", "per second", "accuracy", "seconds",
 )  # fmt: skip
@@ -405,41 +404,3 @@ def _markdown_as_html(context, source):
         path=context.get("resources", {}).get("metadata", {}).get("path", ""),
     )
     return MarkdownWithMath(renderer=renderer).render(source)
-
-
-def main_picture(
-    notebook: nbformat.NotebookNode, named: str = ""
-) -> tuple[str, str] | None:
-    """The figure that answers a lab's question.
-
-    Parameters
-    ----------
-    notebook : nbformat.NotebookNode
-        An executed lab.
-    named : str
-        A part of the figure's alternative text; the first figure with it counts.
-
-    Returns
-    -------
-    (str, str) or None
-        As in `pictures`; where no figure has this name, the last one before the lab's
-        closing parts.
-    """
-    if named:
-        for picture in pictures(notebook.cells):
-            if named in picture[1]:
-                return picture
-    sources = [cell.source for cell in notebook.cells]
-    ends = [n for n, source in enumerate(sources) if source.startswith(CLOSING)]
-    before = pictures(notebook.cells[: min(ends, default=None)])
-    return (before or pictures(notebook.cells) or [None])[-1]
-
-
-def pictures(cells: Sequence[nbformat.NotebookNode]) -> list[tuple[str, str]]:
-    """The figures of executed cells, as (picture's source, alternative text)."""
-    found = []
-    for cell in cells:
-        for output in cell.get("outputs", ()):
-            html = output.get("data", {}).get("text/html", "")
-            found += re.findall(r'<img alt="([^"]*)" src="(data:image/png[^"]+)"', html)
-    return [(source, "; ".join(unescape(alt).splitlines())) for alt, source in found]

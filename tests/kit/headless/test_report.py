@@ -9,8 +9,9 @@ from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_outp
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card
 from helpers.texts import read_texts
-from kit.headless.report import main_picture, page, write_report
+from kit.headless.report import page, write_report
 from kit.labs import all_labs, find_lab
+from kit.pictures import main_picture
 from tests.browser import student
 
 FORMULAS = r"""A step takes $t_0 + b / r_\infty$ seconds, which a table compares:
