@@ -25,7 +25,7 @@ def test_marking_keeps_its_place_counts_and_warns_before_it_loses_points(graded,
         bar = page.locator(".save")
         expect(bar).to_contain_text("0 of 3 read")
         page.get_by_text("Rubric: comments to use again").click()
-        page.get_by_label("Rubric of").fill(RUBRIC)
+        page.get_by_label("Items of").fill(RUBRIC)
         page.get_by_role("button", name="Save all").click()
         expect(bar).to_contain_text("Saved.")
         page.get_by_role("checkbox", name="Names the cause").nth(1).check()

@@ -28,6 +28,7 @@ addEventListener("beforeunload", (event) => {
 form.addEventListener("keydown", (event) => {
   const field = event.target;
   const isPoints = field.inputMode === "decimal";
+  if (event.key === "Enter" && field.closest(".line")) event.preventDefault();
   if (event.key !== "Enter" || !(isPoints || field.type === "checkbox")) return;
   event.preventDefault();
   const stops = "input[inputmode=decimal], input[data-place]";

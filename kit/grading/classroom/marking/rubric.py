@@ -6,7 +6,8 @@ everything, and a student reads the items with their points.
 
 import hashlib
 import re
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -54,37 +55,75 @@ def write_rubric(folder: Path, items: Iterable[Item]) -> None:
     write_atomically(folder / NAME, as_csv(COLUMNS, table))
 
 
-def as_lines(items: Iterable[Item]) -> str:
-    """Items as a person edits them: a line each, such as `1.5: Names the noise scale`."""
-    return "\n".join(f"{one.points:g}: {one.comment}" for one in items)
+def as_line(item: Item) -> str:
+    """An item as a person edits it, such as `1.5: Names the noise scale`."""
+    return f"{item.points:g}: {item.comment}"
 
 
-def from_lines(exercise: str, text: str) -> list[Item]:
-    """The items that a person has written: `1: a comment`, or with a sign `+1 a comment`.
+def from_line(exercise: str, line: str) -> Item:
+    """The item that a person has written: `1: a comment`, or with a sign `+1 a comment`.
 
     Parameters
     ----------
-    exercise, text : str
+    exercise, line : str
 
     Returns
     -------
-    list of Item
+    Item
+
+    Raises
+    ------
+    LabError
+        Says what is wrong.
+    """
+    line = " ".join(storable(line).split())
+    signed = re.match(r"([+-][\d.,]+) ([^:\s].*)", line)
+    before, comment = signed.groups() if signed else line.partition(":")[::2]
+    points, comment = number(before.strip()), comment.strip()[:LONGEST_ITEM].strip()
+    if points is None or not comment:
+        raise LabError(f"{line[:40]!r} is not an item: write '1.5: a comment'.")
+    return Item(exercise, points, comment)
+
+
+def edited(
+    exercise: str, items: Iterable[Item], edits: Mapping[str, str], more: str
+) -> tuple[list[Item], dict[str, Item]]:
+    """The items of a question after a person has edited some, and written more.
+
+    Parameters
+    ----------
+    exercise : str
+    items : iterable of Item
+    edits : dict of str to str
+        New lines of items, by the old comment; an empty one removes the item.
+    more : str
+        Lines of new items.
+
+    Returns
+    -------
+    tuple
+        The new items; and those that have come from an old one, by its comment.
 
     Raises
     ------
     LabError
         Says what is wrong with which line.
     """
-    found = {}
-    for line in filter(str.strip, storable(text).splitlines()):
-        signed = re.match(r"\s*([+-][\d.,]+)\s+([^:\s].*)", line)
-        before, comment = signed.groups() if signed else line.partition(":")[::2]
-        points, comment = number(before.strip()), " ".join(comment.split())[:LONGEST_ITEM]
-        if points is None or not comment or comment in found:
-            problem = "appears twice" if comment in found else "is not an item"
-            raise LabError(f"{line.strip()[:40]!r} {problem}: write '1.5: a comment'.")
-        found[comment] = Item(exercise, points, comment)
-    return list(found.values())
+    now = {}
+    for item in items:
+        line = edits.get(item.comment, as_line(item))
+        if line:
+            now[item.comment] = from_line(exercise, line)
+    new = list(now.values())
+    for line in filter(str.strip, more.splitlines()):
+        item = from_line(exercise, line)
+        if item not in new:  # a form that is sent twice adds nothing
+            new.append(item)
+    comments = Counter(item.comment for item in new)
+    for item in new:
+        if comments[item.comment] > 1:
+            raise LabError(f"{item.comment[:40]!r} appears twice: keep one of them.")
+    return new, now
 
 
 def split(comment: str, items: Iterable[Item]) -> tuple[list[Item], str]:
@@ -121,16 +160,14 @@ def lost_points(
     overrides: Iterable[Override],
     exercise: str,
     of: float,
-    old: list[Item],
-    new: list[Item],
-) -> tuple[list[Item], int]:
-    """The items that are no longer there, and how many answers would lose their points."""
-    there = {one.comment for one in new}
-    lost = [item for item in old if item.comment not in there]
-    left = [item for item in old if item.comment in there]
-    before = list(overrides)
+    old: Iterable[Item],
+    lost: Collection[Item],
+) -> int:
+    """The number of answers whose points change without some items."""
+    before, old = list(overrides), list(old)
+    left = {item.comment: item for item in old if item not in lost}
     after = with_new_points(before, exercise, of, old, left)
-    return lost, sum(one != other for one, other in zip(before, after, strict=True))
+    return sum(one != other for one, other in zip(before, after, strict=True))
 
 
 def with_new_points(
@@ -138,18 +175,38 @@ def with_new_points(
     exercise: str,
     of: float,
     old: list[Item],
-    new: list[Item],
+    now: Mapping[str, Item],
 ) -> list[Override]:
-    """Decisions by items, with what the items are worth now.
+    """Decisions by items, with what the items say and are worth now.
 
     Points that a person has typed in place of the sum stay.
+
+    Parameters
+    ----------
+    overrides : iterable of Override
+    exercise : str
+    of : float
+        The points of the question.
+    old : list of Item
+    now : dict of str to Item
+        By the old comment. An item that is not there was removed: its text stays, as a
+        comment.
+
+    Returns
+    -------
+    list of Override
     """
-    now, changed = {one.comment: one for one in new}, []
+    changed = []
     for one in overrides:
         if one.exercise == exercise:
             had, _ = split(one.comment, old)
             has = [now[item.comment] for item in had if item.comment in now]
             if had and one.points == total(had, of):
                 one = one._replace(points=total(has, of))
+            words = [
+                now[line].comment if line in now else line
+                for line in one.comment.split("\n")
+            ]
+            one = one._replace(comment="\n".join(words))
         changed.append(one)
     return changed

@@ -12,6 +12,7 @@ import hashlib
 import html
 import http.server
 import json
+import re
 import secrets
 import threading
 import urllib.parse
@@ -41,8 +42,9 @@ from kit.grading.classroom.given_for import (
 from kit.grading.classroom.marking.like_answers import in_groups
 from kit.grading.classroom.marking.rubric import (
     Item,
-    as_lines,
-    from_lines,
+    as_line,
+    edited,
+    from_line,
     joined,
     lost_points,
     read_rubric,
@@ -52,11 +54,13 @@ from kit.grading.classroom.marking.rubric import (
     write_rubric,
 )
 from kit.grading.classroom.marks import in_points
+from kit.grading.figure import path_of
 
 SCRIPT = Path(__file__).with_name("page.js").read_text(encoding="utf-8")
 MOST_BYTES = 50_000_000  # of a form
 MOST_FIELDS = 100_000
 SILENT_SECONDS = 30  # then a connection that says nothing is closed
+NOTHING, FIGURE = re.compile(""), re.compile(r"(?:[0-9a-f]{32}\.png)?")  # of an address
 
 
 def answers(grades: Path) -> list[dict]:
@@ -69,7 +73,9 @@ def answers(grades: Path) -> list[dict]:
     Returns
     -------
     list of dict
-        `student`, `name`, `number`, `question`, `of`, `text`, and as `in_groups` says.
+        `student`, `name`, `number`, `question`, `of`, `text`, `figure` (as
+        `kit.grading.figure` describes it; empty where the grades are older than that), and
+        as `in_groups` says.
 
     Raises
     ------
@@ -84,6 +90,7 @@ def answers(grades: Path) -> list[dict]:
     found = [
         {"student": result["student"], "name": (result["person"] or {}).get("name", "")}
         | {key: text[key] for key in ("number", "question", "of", "text")}
+        | {"figure": result["about"].get("figure", {})}
         for result in document["results"]
         for text in result["texts"]
         if text["text"]
@@ -134,7 +141,7 @@ def decided(
         is_for_all = f"group-{answer['group']}" in form
         source = answer["group"] if is_for_all else place
         is_renewed = is_for_all or f"keep-{place}" in form
-        items = _items_of(answer, rubric)
+        items = _items_in(form, answer, rubric)
         has = [item for item in items if f"item-{source}-{item.key}" in form]
         text = form.get(f"points-{source}", "").strip()
         rest = form.get(f"comment-{source}", "").replace("\r\n", "\n").strip()
@@ -201,6 +208,17 @@ def _items_of(answer, rubric):
     return [item for item in rubric if item.exercise == answer["number"]]
 
 
+def _items_in(form, answer, rubric):
+    """The items that a form has boxes for; some may have been reworded since."""
+    items = _items_of(answer, rubric)
+    by_key = {item.key: item for item in items}
+    rows = _rows(form, answer["number"])
+    return [
+        by_key.get(key) or from_line(answer["number"], was)
+        for key, (was, _) in rows.items()
+    ] or items
+
+
 def changed_rubric(
     collected: list[dict],
     overrides: list[Override],
@@ -219,36 +237,65 @@ def changed_rubric(
     made = list(rubric)
     for question, of in {one["number"]: one["of"] for one in collected}.items():
         old = [item for item in made if item.exercise == question]
-        text = _rubric_in(form, question, as_lines(old))
-        before = form.get(f"before-rubric-{question}", "")
-        if digest(text, "") in (before, digest(as_lines(old), "")):
-            continue
+        edits, wrong = _edits(form, question, old)
         try:
-            new = from_lines(question, text)
+            new, now = edited(question, old, edits, form.get(f"rubric-{question}", ""))
         except LabError as error:
-            problems[question] = str(error)
-            continue
-        warnings = []
-        if before != digest(as_lines(old), ""):
-            warnings = ["another page has changed it; save again to replace it"]
-        lost, count = lost_points(overrides, question, of, old, new)
-        if count and form.get(f"warned-rubric-{question}", "") != digest(text, ""):
+            wrong.append(str(error).rstrip("."))
+        lost = [item for item in old if edits.get(item.comment) == ""]
+        count = lost_points(overrides, question, of, old, lost)
+        warned = form.get(f"warned-rubric-{question}", "")
+        if count and warned != _removal(item.key for item in lost):
             lines = ", ".join(f"“{item.comment}”" for item in lost)
             points = f"{count} answer{'s' * (count != 1)}"
-            warnings.append(
+            wrong.append(
                 f"without {lines}, the points of {points} change; save again to remove "
                 f"{'it' if len(lost) == 1 else 'them'}, or put the line back"
             )
-        if warnings:
-            problems[question] = "; ".join(warnings)
-            continue
-        overrides = with_new_points(overrides, question, of, old, new)
-        made = [item for item in made if item.exercise != question] + new
+        if wrong:
+            problems[question] = "; ".join(wrong)
+        elif new != old:
+            overrides = with_new_points(overrides, question, of, old, now)
+            made = [item for item in made if item.exercise != question] + new
     return made, overrides, problems
 
 
-def _rubric_in(form, question, default=""):
-    return form.get(f"rubric-{question}", default).replace("\r\n", "\n").strip()
+def _rows(form, question):
+    """The rubric's lines in a form, by an item's key: as they were, and as they are."""
+    start = f"was-{question}-"
+    keys = [name.removeprefix(start) for name in form if name.startswith(start)]
+    return {
+        key: (form[start + key], form.get(f"line-{question}-{key}", "").strip())
+        for key in keys
+    }
+
+
+def _edits(form, question, old):
+    """What a person has changed in a rubric, by the old comment, and what is wrong."""
+    edits, wrong = {}, []
+    by_key = {item.key: item for item in old}
+    for key, (was, line) in _rows(form, question).items():
+        item = by_key.get(key)
+        if line in (was, as_line(item) if item else ""):
+            continue
+        if item is None and line not in map(as_line, old):  # else it is sent once more
+            wrong.append(
+                f"another page has changed or removed “{was}”; load this page again to "
+                f"make it “{line}”"
+            )
+        elif item and as_line(item) != was:
+            wrong.append(
+                f"another page has made it “{as_line(item)}” meanwhile; save again to "
+                "replace that"
+            )
+        elif item:
+            edits[item.comment] = line
+    return edits, wrong
+
+
+def _removal(keys):
+    """A digest of the items that a form removes."""
+    return digest(" ".join(sorted(keys)), "")
 
 
 def digest(points: str, comment: str) -> str:
@@ -316,7 +363,10 @@ def serve(
                 super().handle()
 
         def do_GET(self):
-            if not self.is_ours():
+            if not self.is_ours(FIGURE):
+                return
+            if name := self.path.removeprefix(secret):
+                self.answer_figure(name.removesuffix(".png"))
                 return
             try:
                 collected = current()
@@ -347,10 +397,10 @@ def serve(
                 with saving:
                     old, overrides = read_rubric(grades), read_overrides()
                     known = read_given(grades)
-                    new, problems, given = decided(collected, overrides, form, old, known)
-                    rubric, new, wrong = changed_rubric(collected, new, form, old)
+                    made, problems, given = decided(collected, overrides, form, old, known)
+                    rubric, new, wrong = changed_rubric(collected, made, form, old)
                     problems |= wrong
-                    given = _renewed(given, new, overrides)
+                    given = _renewed(given, new, made)
                     changes = new, rubric, given
                     is_new = changes != (list(overrides), list(old), known)
                     write_given(grades, given)
@@ -367,11 +417,12 @@ def serve(
                 page(collected, new, form, problems, is_saved, rubric, names, given)
             )
 
-        def is_ours(self):
+        def is_ours(self, below=NOTHING):
             """Whether who asks knows the address, and no other site's name is used."""
             host = self.headers.get("Host", "").rpartition(":")[0]
-            known = secrets.compare_digest(self.path.encode(), secret.encode())
-            if known and host in ("127.0.0.1", "localhost"):
+            start, rest = self.path[: len(secret)], self.path[len(secret) :]
+            known = secrets.compare_digest(start.encode(), secret.encode())
+            if known and below.fullmatch(rest) and host in ("127.0.0.1", "localhost"):
                 return True
             self.send_error(HTTPStatus.NOT_FOUND)
             return False
@@ -380,14 +431,25 @@ def serve(
             text = html.escape(f"{error} {advice}")
             self.answer(f"<!doctype html><p>{text}</p>", HTTPStatus.CONFLICT)
 
+        def answer_figure(self, name):
+            try:
+                content = path_of(grades, name).read_bytes()
+            except OSError:  # graded once more since the page was made
+                self.send_error(HTTPStatus.NOT_FOUND)
+            else:
+                self.send(content, "image/png")
+
         def answer(self, text, status=HTTPStatus.OK):
-            content = text.encode()
+            self.send(text.encode(), "text/html; charset=utf-8", status)
+
+        def send(self, content, kind, status=HTTPStatus.OK):
             self.send_response(status)
             for name, value in (
-                ("Content-Type", "text/html; charset=utf-8"),
+                ("Content-Type", kind),
                 ("Content-Length", str(len(content))),
                 ("Cache-Control", "no-store"),
                 ("Referrer-Policy", "no-referrer"),
+                ("X-Content-Type-Options", "nosniff"),
             ):
                 self.send_header(name, value)
             self.end_headers()
@@ -441,6 +503,8 @@ def page(
     """The page with what has been decided, or what a form says where that is wrong."""
     values, form, problems = _form(collected, overrides), form or {}, problems or {}
     changed = changed_answers(collected, overrides, given)
+    places = range(len(collected))
+    unread = [n for n in places if n in changed or not values.get(f"points-{n}")]
     for place, answer in enumerate(collected):
         items = _items_of(answer, rubric)
         has, rest = split(values.get(f"comment-{place}", ""), items)
@@ -452,21 +516,25 @@ def page(
         else:
             values[f"comment-{place}"] = rest
         values |= ticked
-    lines = {one["number"]: as_lines(_items_of(one, rubric)) for one in collected}
+    lines = {}
+    for question in dict.fromkeys(one["number"] for one in collected):
+        typed = _rows(form, question) if question in problems else {}
+        lines[question] = [
+            {"key": item.key, "was": as_line(item)}
+            | {"text": typed[item.key][1] if item.key in typed else as_line(item)}
+            for item in rubric
+            if item.exercise == question
+        ]
     return look.render(
         Path(__file__).with_name("page.html.j2"),
         script=SCRIPT,
         script_hash=look.content_hash(SCRIPT),
-        unread=[
-            n
-            for n in range(len(collected))
-            if n in changed or not values.get(f"points-{n}")
-        ],
+        unread=unread,
         changed={place: in_points(points) for place, points in changed.items()},
         shown=shown_digest(collected),
         warned={
-            question: digest(_rubric_in(form, question), "")
-            for question in lines
+            question: _removal(row["key"] for row in rows if not row["text"])
+            for question, rows in lines.items()
             if question in problems
         },
         answers=collected,
@@ -475,9 +543,7 @@ def page(
         problems=problems,
         is_saved=is_saved,
         rubric=rubric,
-        lines={
-            q: form.get(f"rubric-{q}", t) if q in problems else t for q, t in lines.items()
-        },
-        before_lines={question: digest(text, "") for question, text in lines.items()},
+        lines=lines,
+        more_lines={q: form.get(f"rubric-{q}", "") for q in lines if q in problems},
         names=names,
     )

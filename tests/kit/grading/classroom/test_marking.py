@@ -108,6 +108,15 @@ class Form(HTMLParser):
     def handle_endtag(self, tag):
         self.area = None if tag == "textarea" else self.area
 
+    def line_of(self, comment):
+        """The name of a rubric's line with a comment."""
+        lines = {v: k for k, v in self.fields.items() if k.startswith("line-")}
+        return next(lines[text] for text in lines if text.endswith(comment))
+
+    def lines(self):
+        """The rubric, in its order."""
+        return [v for k, v in self.fields.items() if k.startswith("line-")]
+
     def box_of(self, place, comment):
         """The name of an answer's box with a comment."""
         own = [name for name in self.boxes if name.startswith(f"item-{place}-")]
@@ -181,8 +190,8 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
         assert form.fields[f"comment-{first}"] == "Well said."
         # Points typed in place of the sum stay, and sums follow the rubric.
         page, form = save(address, form, **{f"points-{second}": "0"})
-        other = RUBRIC.replace("1:", "1.5:")
-        page, form = save(address, form, **{"rubric-2.figure": other})
+        line = form.line_of("Names the cause")
+        page, form = save(address, form, **{line: "1.5: Names the cause"})
         by_place = {place: student for student, place in places.items()}
         points = {student: points for student, (points, _) in decided(graded).items()}
         assert points == {"cyd": "1", by_place[first]: "1.5", by_place[second]: "0"}
@@ -192,11 +201,11 @@ def test_a_rubric_is_ticked_and_alike_answers_get_one_mark(graded):
         assert "Nothing was saved" in page
         assert "<strong>Saved.</strong>" not in page
         page, form = load(address)
-        assert form.fields["rubric-2.figure"] == other
-        signed = other.replace("1.5:", "+1.5").replace("-0.5:", "-0.5")
-        page, form = save(address, form, **{"rubric-2.figure": signed})
+        assert form.lines() == ["1.5: Names the cause", "-0.5: No unit"]
+        signed = {form.line_of("No unit"): "-0.5 No unit", "rubric-2.figure": "+1 Clear"}
+        page, form = save(address, form, **signed)
         assert "<strong>Saved.</strong>" in page
-        assert form.fields["rubric-2.figure"] == other
+        assert form.lines() == ["1.5: Names the cause", "-0.5: No unit", "1: Clear"]
         # Without its items an answer has no points again.
         form.boxes[form.box_of(cyd, "Names the cause")] = False
         form.boxes[form.box_of(cyd, "No unit")] = False
@@ -268,11 +277,78 @@ def test_a_rubric_line_that_answers_have_is_removed_only_after_a_warning(graded)
         ticks.append(form.box_of(0, "No unit"))
         _, form = save(address, form, ticks)
         before = decided(graded)
-        less = {"rubric-2.figure": "-0.5: No unit"}
-        page, form = save(address, form, **less)
+        line = form.line_of("Names the cause")
+        page, form = save(address, form, **{line: ""})
         assert "without “Names the cause”, the points of 3 answers change" in page
         assert decided(graded) == before
-        assert form.fields["rubric-2.figure"] == less["rubric-2.figure"]
+        assert form.lines() == ["", "-0.5: No unit"]
         page, form = save(address, form)
         assert "Not saved" not in page
         assert sorted(points for points, _ in decided(graded).values()) == ["", "", "0"]
+
+
+def test_a_reworded_rubric_line_stays_on_the_answers_with_its_points(graded):
+    with marking(graded) as address:
+        _, form = load(address)
+        _, form = save(address, form, **{"rubric-2.figure": RUBRIC})
+        _, older_page = load(address)
+        ticks = [form.box_of(place, "Names the cause") for place in (0, 1)]
+        ticks.append(form.box_of(0, "No unit"))
+        _, form = save(address, form, ticks, **{"comment-1": "Well said."})
+        edits = {
+            form.line_of("Names the cause"): "1.5: Explains the cause",
+            "rubric-2.figure": "0.5: Names the cause",
+        }
+        page, form = save(address, form, **edits)
+        assert "<strong>Saved.</strong>" in page
+        assert "Not saved" not in page
+        assert sorted(decided(graded).values()) == [
+            ("1", "Explains the cause\nNo unit"),
+            ("1.5", "Explains the cause\nWell said."),
+        ]
+        assert form.lines() == [
+            "1.5: Explains the cause", "-0.5: No unit", "0.5: Names the cause",
+        ]  # fmt: skip
+        assert form.boxes[form.box_of(1, "Explains the cause")]
+        assert not form.boxes[form.box_of(1, "Names the cause")]
+        # A page from before that says nothing of these answers, and changes nothing.
+        before = decided(graded)
+        page, _ = save(address, older_page, **{"comment-2": "Hm."})
+        assert "Not saved" not in page
+        assert decided(graded).items() - before.items() == {
+            (next(s for s in TEXTS if s not in before), ("", "Hm."))
+        }
+        # Two lines cannot become one.
+        line = form.line_of("No unit")
+        page, form = save(address, form, **{line: "2: Explains the cause"})
+        assert "'Explains the cause' appears twice" in page
+    assert "older submission" not in grade(graded)
+
+
+def test_a_line_that_two_pages_have_edited_is_not_overwritten_without_a_word(graded):
+    with marking(graded) as address:
+        _, form = load(address)
+        _, first = save(address, form, **{"rubric-2.figure": RUBRIC})
+        _, second = load(address)
+        line = first.line_of("Names the cause")
+        save(address, first, **{line: "2: Names the cause"})
+        page, second = save(address, second, **{line: "1: Says the cause"})
+        assert "another page has made it “2: Names the cause” meanwhile" in page
+        page, _ = save(address, second)
+        assert "Not saved" not in page
+        page, second = save(address, second, **{line: "0.5: Gives the cause"})
+        assert "another page has changed or removed “2: Names the cause”" in page
+        assert second.lines() == ["1: Says the cause", "-0.5: No unit"]
+
+
+def test_points_that_were_refused_do_not_count_as_read(graded):
+    with marking(graded) as address:
+        _, form = load(address)
+        sent = {"points-0": "zwei", "points-1": "3", "points-2": "1"}
+        page, form = save(address, form, **sent)
+        assert page.count("Not saved: give 0 to 2 points") == 2
+        assert "1 of 3 read" in page
+        assert page.count(">unread</span>") == 2
+        assert form.fields["points-0"] == "zwei"
+        page, _ = save(address, form, **{"points-0": "2", "points-1": "0"})
+        assert "3 of 3 read" in page
