@@ -8,6 +8,7 @@ import re
 import socket
 import subprocess
 import sys
+import urllib.error
 import urllib.parse
 import urllib.request
 from html.parser import HTMLParser
@@ -17,6 +18,7 @@ import pytest
 
 from kit.labs import find_lab
 from kit.todo_cells import written
+from tests.kit.grading.test_figure import figure_cell, png
 
 LAB = find_lab("02")
 [QUESTION] = written(LAB)
@@ -26,6 +28,17 @@ TEXTS = {
     "bob": "the fixed cost of a step decides until the processor has no more to give",
     "cyd": "It grows because batches are large.",
 }
+SCRIPT = "<script>alert(1)</script>"
+# Ada has none, and Cyd's answers the question; "is the fastest with" is in its text.
+FIGURES = {
+    "bob": [figure_cell("mine", png(4_000_000, 4_000_000, cut=True))],
+    "cyd": [
+        figure_cell(
+            f"Size 8 {html.escape(SCRIPT)}; 64 is the fastest with 9 images/s", png()
+        ),
+        figure_cell("Another one", png(20, 20)),
+    ],
+}
 RUBRIC = "1: Names the cause\n-0.5: No unit"
 
 
@@ -33,19 +46,19 @@ RUBRIC = "1: Names the cause\n-0.5: No unit"
 def graded(tmp_path):
     """The folder of submissions, and the grades of a class that has answered in words."""
     for student, text in TEXTS.items():
-        hand_in(tmp_path, student, text)
+        hand_in(tmp_path, student, text, FIGURES.get(student, ()))
     grade(tmp_path)
     return tmp_path
 
 
-def hand_in(folder, student, text):
+def hand_in(folder, student, text, figures=()):
     cell = {
         "cell_type": "markdown", "id": QUESTION.cell_id, "metadata": {},
         "source": f"{QUESTION.start}\n\n{text}",
     }  # fmt: skip
     path = folder / "in" / student / LAB.notebook.name
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": [cell]}))
+    path.write_text(json.dumps({"nbformat": 4, "metadata": {}, "cells": [*figures, cell]}))
 
 
 def grade(folder):
@@ -352,3 +365,36 @@ def test_points_that_were_refused_do_not_count_as_read(graded):
         assert form.fields["points-0"] == "zwei"
         page, _ = save(address, form, **{"points-0": "2", "points-1": "0"})
         assert "3 of 3 read" in page
+
+
+def test_the_figure_stands_under_the_answer_at_an_address_of_its_own(graded):
+    grades = graded / "grades"
+    with marking(graded) as address:
+        page, _ = load(address)
+        assert SCRIPT not in page
+        [image] = re.findall("<img .*?>", page)
+        assert f'alt="Size 8 {html.escape(SCRIPT)}; 64 is the fastest with' in image
+        assert 'width="900" height="450" loading="lazy"' in image
+        assert page.count("No figure in the notebook.") == 1
+        assert "cannot be shown: it has more than 4,000,000 pixels." in page
+        name = re.search('src="(.*?)"', image)[1]
+        with urllib.request.urlopen(address + name, timeout=60) as picture:
+            assert picture.headers["Content-Type"] == "image/png"
+            assert picture.read() == (grades / "figures" / name).read_bytes()
+        for other in ("0" * 32 + ".png", f"figures/{name}", "../grades.json", name[1:]):
+            with pytest.raises(urllib.error.HTTPError):
+                urllib.request.urlopen(address + other, timeout=60)
+        with pytest.raises(urllib.error.HTTPError):  # without the secret
+            urllib.request.urlopen(urllib.parse.urljoin(address, f"/{name}"), timeout=60)
+        # A class that was graded before this has no figures, and the page says nothing.
+        document = json.loads((grades / "grades.json").read_text())
+        for result in document["results"]:
+            del result["about"]["figure"]
+        (grades / "grades.json").write_text(json.dumps(document))
+        page, _ = load(address)
+        assert "<img" not in page
+        assert "igure in the notebook" not in page
+    # A figure that nobody has any more goes.
+    hand_in(graded, "cyd", TEXTS["cyd"])
+    grade(graded)
+    assert not list((grades / "figures").iterdir())
