@@ -1,4 +1,4 @@
-"""Take the figure that answers a lab's question out of a submission; runs nothing.
+"""Take the figure that students explain out of a submission; runs nothing.
 
 The file is hostile. So a picture is decoded only if it is small, and what is stored is one
 that was drawn anew from its pixels, with a short text. This happens in the process that
@@ -35,7 +35,7 @@ Image.preinit()  # here, once, and not in each process that reads a submission
 
 
 def figure_of(cells: Iterable[dict], lab: Lab) -> tuple[dict[str, Any], bytes]:
-    """The figure that answers a lab's question, as a notebook stores it.
+    """The figure that students explain in words, as a notebook stores it.
 
     Parameters
     ----------
@@ -50,7 +50,9 @@ def figure_of(cells: Iterable[dict], lab: Lab) -> tuple[dict[str, Any], bytes]:
         to show, only the `problem`, and no bytes.
     """
     clean = [_clean(cell) for cell in cells]
-    found = main_picture({"cells": clean}, read_texts(lab.number)["report_figure"])
+    texts = read_texts(lab.number)
+    named = texts["explained_figure"] or texts["report_figure"]
+    found = main_picture({"cells": clean}, named)
     if found is None:
         return {"problem": NONE}, b""
     source, alt = found

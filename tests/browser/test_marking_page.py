@@ -24,7 +24,7 @@ def test_marking_keeps_its_place_counts_and_warns_before_it_loses_points(graded,
         page.goto(address)
         bar = page.locator(".save")
         expect(bar).to_contain_text("0 of 3 read")
-        figure = page.get_by_role("img", name="64 is the fastest")
+        figure = page.get_by_role("img", name="half lie within")
         figure.scroll_into_view_if_needed()
         page.wait_for_function(
             "image => image.naturalWidth == 900", arg=figure.element_handle()

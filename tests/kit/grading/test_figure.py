@@ -14,7 +14,7 @@ from kit.grading.figure import LONGEST_ALT, NONE, figure_of
 from kit.labs import all_labs, find_lab
 
 LAB = find_lab("02")
-ALT = "Batch size 8 trains 371 images/s; batch size 512 is the fastest with 900 images/s."
+ALT = "Half of the sizes lie within 1.9% of the fitted law."
 
 
 def png(width=1800, height=900, cut=False, note=""):
@@ -108,4 +108,5 @@ def test_the_figure_of_a_solution_is_the_one_that_the_lab_names(lab):
     said, _ = figure_of(notebook["cells"], lab)
     assert said["width"] <= 900
     assert said["printed"]
-    assert read_texts(lab.number)["report_figure"] in said["alt"]
+    texts = read_texts(lab.number)
+    assert (texts["explained_figure"] or texts["report_figure"]) in said["alt"]

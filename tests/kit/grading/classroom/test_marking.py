@@ -29,13 +29,11 @@ TEXTS = {
     "cyd": "It grows because batches are large.",
 }
 SCRIPT = "<script>alert(1)</script>"
-# Ada has none, and Cyd's answers the question; "is the fastest with" is in its text.
+# Ada has none, and Cyd's first one is what lab 02 asks about.
 FIGURES = {
     "bob": [figure_cell("mine", png(4_000_000, 4_000_000, cut=True))],
     "cyd": [
-        figure_cell(
-            f"Size 8 {html.escape(SCRIPT)}; 64 is the fastest with 9 images/s", png()
-        ),
+        figure_cell(f"Size 8 {html.escape(SCRIPT)}; half lie within 2% of the law", png()),
         figure_cell("Another one", png(20, 20)),
     ],
 }
@@ -373,7 +371,7 @@ def test_the_figure_stands_under_the_answer_at_an_address_of_its_own(graded):
         page, _ = load(address)
         assert SCRIPT not in page
         [image] = re.findall("<img .*?>", page)
-        assert f'alt="Size 8 {html.escape(SCRIPT)}; 64 is the fastest with' in image
+        assert f'alt="Size 8 {html.escape(SCRIPT)}; half lie within 2%' in image
         assert 'width="900" height="450" loading="lazy"' in image
         assert page.count("No figure in the notebook.") == 1
         assert "cannot be shown: it has more than 4,000,000 pixels." in page
