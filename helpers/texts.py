@@ -27,8 +27,10 @@ def read_texts(number: str) -> dict:
         `explained_figure`: the same of the figure that students explain, if it is another.
         All are empty for a lab without such a file.
     """
-    texts = {"quiz": [], "predictions": {}, "prediction_choices": {}}
-    texts |= {"report_figure": "", "explained_figure": ""}
+    texts = {
+        "quiz": [], "predictions": {}, "prediction_choices": {}, "report_figure": "",
+        "explained_figure": "",
+    }  # fmt: skip
     path = HELPERS / f"lab_{number}" / "quiz.toml"
     if not path.is_file():
         return texts
