@@ -72,6 +72,8 @@ def examine(
     mistake = verdict.mistake
     if mistake == "raised" and (error := MISSING_NAME.search(verdict.reason)):
         mistake = "undefined" if error[1] == "Name" else "no_module"
+        if mistake == "no_module" and _imports_reference(judged, verdict.reason):
+            mistake = "borrowed"
     if UNREAD_CELL.match(verdict.reason):  # it never ran, so it did nothing wrong
         judged |= {"question": None, "observation": None}
         mistake, verdict = SYNTAX, verdict._replace(requirement="")
@@ -80,6 +82,11 @@ def examine(
         "mistake": mistake,
         "requirement": verdict.requirement,
     }
+
+
+def _imports_reference(judged, reason):
+    """Whether what is missing is our own solution, which no box has."""
+    return "reference" in reason and any(".reference" in n for n in judged["borrowed"])
 
 
 def questions_of(number: str) -> int:

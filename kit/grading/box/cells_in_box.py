@@ -26,6 +26,8 @@ from unittest import mock
 IMPORTS = (ast.Import, ast.ImportFrom)
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 OURS = ("callbacks", "helpers")  # packages that hold references
+# What the labs generate from their solutions; no box has it.
+REFERENCE = re.compile(r"helpers\.lab_\d+\.reference")
 BY_TEXT = {"eval", "exec", "globals", "locals", "vars"}  # find names by their text
 COMPREHENSION_NAMES = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
 COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
@@ -114,7 +116,7 @@ def _closure(pieces, open_names):
 def borrowed(
     pieces: list[Piece], source: str, answer: str, references: list[str]
 ) -> list[str]:
-    """Which references an exercise imports from the course material.
+    """Which references an exercise imports, or tries to, from the course material.
 
     An import of all names in another cell counts only if the exercise finds names by their
     text, or reads the name of its answer or of a reference, which no other piece gives.
@@ -147,13 +149,17 @@ def borrowed(
             if isinstance(inner, ast.Import):
                 found |= _borrowed_modules([a.name for a in inner.names], references)
             elif isinstance(inner, ast.Call) and _calls_import(inner):
-                texts = [getattr(a, "value", None) for a in inner.args]
-                texts = [text for text in texts if isinstance(text, str)]
-                found |= _borrowed_modules(texts, references)
+                found |= _borrowed_modules(_texts_in(inner), references)
             elif isinstance(inner, ast.ImportFrom) and _imports_from_ours(inner):
                 names = {a.name for a in inner.names}
-                found |= names & {*references}
-                found |= {f"{inner.module}.*"} if "*" in names else set()
+                modules = [f"{inner.module}.{name}" for name in names]
+                found |= {*filter(REFERENCE.fullmatch, modules)}
+                if "*" in names:
+                    found.add(f"{inner.module}.*")
+                elif REFERENCE.fullmatch(inner.module):
+                    found.add(inner.module)
+                else:
+                    found |= names & {*references}
     return sorted(found)
 
 
@@ -164,6 +170,7 @@ def _borrowed_modules(names, references):
         name
         for name, (package, *rest) in parts.items()
         if package == "callbacks"
+        or REFERENCE.fullmatch(name)
         or (package == "helpers" and rest and rest[-1] in references)
     }
 
@@ -172,6 +179,14 @@ def _calls_import(node):
     """Whether it is such as `importlib.import_module("callbacks.throughput")`."""
     name = getattr(node.func, "attr", getattr(node.func, "id", ""))
     return name in ("import_module", "__import__")
+
+
+def _texts_in(call):
+    """The names of modules in a call; a relative one, or a `fromlist`, is joined."""
+    texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant)]
+    texts = [text for text in texts if isinstance(text, str)][:9]
+    joined = {f"{one}.{other.lstrip('.')}" for one in texts for other in texts}
+    return {*texts, *filter(REFERENCE.fullmatch, joined)}
 
 
 def _imports_from_ours(node):

@@ -238,9 +238,13 @@ def with_code(text: str) -> str:
 def borrowed(names: list[str]) -> str:
     """Sentences, as HTML, on what an answer takes from the course material."""
     named = [f"<code>{html.escape(n)}</code>" for n in names if not n.endswith(".*")]
+    missing = [name for name in named if name.endswith(".reference</code>")]
+    named = [name for name in named if name not in missing]
     whole = [f"<code>{html.escape(n[:-2])}</code>" for n in names if n.endswith(".*")]
     return " ".join([
         *([f"This answer uses our own solution: {', '.join(named)}."] if named else []),
+        *([f"This answer imports our own solution, {', '.join(missing)}, which is not "
+           "there when you are graded."] if missing else []),
         *([f"This notebook imports all of {' and of '.join(whole)}, which is course "
            "material, and this answer may use a name from there."] if whole else []),
     ])  # fmt: skip

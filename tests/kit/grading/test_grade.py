@@ -890,6 +890,27 @@ def test_a_cell_that_python_cannot_read_is_not_blamed_for_what_it_returned(tmp_p
     assert verdict["question"] is None
 
 
+def test_a_borrowed_solution_that_no_box_has_is_named_to_the_student(tmp_path):
+    cells = {
+        "2.2": "# TODO 2.2: x\nfrom helpers.lab_02.reference import sweep",
+        "2.3": "# TODO 2.3: x\ntry:\n    from helpers.lab_02 import reference\n"
+        "except ImportError:\n    reference = None\n"
+        "def fit_throughput(points):\n    return 0, 1",
+    }
+    write_class(tmp_path / "in", ["ada"], corpus.notebook(cells))
+    labs_grade(tmp_path / "in", "--lab", "02", "--out", tmp_path / "out").communicate()
+    [result] = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
+    for number in cells:
+        verdict = result["exercises"][number]
+        assert not verdict["passed"]
+        assert verdict["borrowed"] == ["helpers.lab_02.reference"], number
+    asked = result["exercises"]["2.2"]["reaction"]
+    assert asked.startswith("Your answer imports our own solution")
+    page = (tmp_path / "out" / "feedback" / "ada" / f"{LAB.name}.html").read_text()
+    named = "imports our own solution, <code>helpers.lab_02.reference</code>, which is not"
+    assert page.count(named) == 2
+
+
 def test_the_hand_out_is_not_graded_as_a_class(tmp_path):
     for name in ("notebooks", "helpers", "kit"):
         (tmp_path / "course" / name).mkdir(parents=True)

@@ -6,6 +6,8 @@ from kit.grading.box.cells_in_box import borrowed, pieces_before
 from kit.labs import find_lab
 from kit.todo_cells import reference_names, setup, todo_cells
 
+LAB_01 = "helpers.lab_01.reference"
+
 
 @pytest.mark.parametrize(
     ("exercise", "cell", "marks"),
@@ -25,6 +27,19 @@ from kit.todo_cells import reference_names, setup, todo_cells
         ("2.1", "model.fit(x, **{'callbacks': kept.get('callbacks')})", []),
         ("2.1", "from callbacks import EpochRecorder", []),
         ("2.1", "from callbacks import *", ["callbacks.*"]),
+        ("1.1", "from helpers.lab_01.reference import gradient", [LAB_01]),
+        ("1.1", "from helpers.lab_01 import reference as r", [LAB_01]),
+        ("1.1", "import helpers.lab_01.reference as r", [LAB_01]),
+        ("1.1", "r = __import__('helpers.lab_01', fromlist=['reference'])", [LAB_01]),
+        ("1.1", "m = import_module('.reference', 'helpers.lab_01')", [LAB_01]),
+        ("1.1", "def gradient():\n    from helpers.lab_01 import reference", [LAB_01]),
+        ("1.1", "from helpers.lab_01 import figures", []),
+        (
+            "2.3",
+            "try:\n    from helpers.lab_02.reference import fit_throughput as f\n"
+            "except ImportError:\n    f = None",
+            ["helpers.lab_02.reference"],
+        ),
     ],
 )
 def test_a_reference_is_found_however_it_is_imported(exercise, cell, marks):
