@@ -417,7 +417,7 @@ def collect(
     archive: Annotated[
         Path, typer.Argument(help="The zip that Moodle or Canvas gave you.")
     ],
-    submissions: Annotated[Path, typer.Argument(help="A new folder for the notebooks.")],
+    submissions: Annotated[Path, typer.Argument(help="The folder for the notebooks.")],
     table: Annotated[
         Path | None, typer.Option(help="Moodle's grading worksheet, or Canvas' gradebook.")
     ] = None,
@@ -430,13 +430,19 @@ def collect(
     ] = None,
     out: Grades = Path("grades"),
 ) -> None:
-    """Unpack a platform's zip of submissions, and write roster.csv."""
+    """Unpack a platform's zip of submissions, and write roster.csv.
+
+    If the folder has submissions already, they are updated: newer ones replace older ones.
+    """
     from kit.platforms.exchange import collect as unpack
 
-    left_out = unpack(archive, submissions, out, table, due)
+    left_out, changes = unpack(archive, submissions, out, table, due)
     for line in left_out:
         typer.echo(f"left out: {line}")
-    handed_in = sum(any(path.iterdir()) for path in submissions.iterdir())
+    for line in changes:
+        typer.echo(line)
+    folders = filter(Path.is_dir, submissions.iterdir())
+    handed_in = sum(any(path.iterdir()) for path in folders)
     typer.echo(
         f"Notebooks of {handed_in} student{'s' * (handed_in != 1)}: {submissions}. Who is "
         f"in the class, and when they submitted: {out / 'roster.csv'}"

@@ -262,7 +262,7 @@ def _refuse_a_part_of_the_class(submissions, folder, out):
         more = f" and {len(gone) - 1} more" if len(gone) > 1 else ""
         raise LabError(
             f"{gone[0].student}{more} handed in before, but {folder} has no folder of "
-            "theirs: put the new folders into that of the whole class, and grade that one."
+            "theirs: collect the new zip into that of the whole class, and grade that one."
         )
 
 

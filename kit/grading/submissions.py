@@ -209,22 +209,41 @@ def _sorted_entries(folder):
 
 def _of_student(folder, labs):
     """A student's notebooks by lab, and what else is there, in words."""
-    mine, unknown, rest = {}, [], []
+    found = notebooks_by_lab(folder, labs)
+    rest = [
+        f"{shown_name(path.name)} ({problem})"
+        for path, problem in _searched(folder, DEPTH)
+        if problem
+    ]
+    rest += [shown_name(path.name) for path in found.get(None, ())]
+    return {lab: found[lab] for lab in labs if lab in found}, rest
+
+
+def notebooks_by_lab(folder: Path, labs: list[Lab]) -> dict[Lab | None, list[Path]]:
+    """Sort the notebooks in a student's folder by lab.
+
+    Parameters
+    ----------
+    folder : Path
+    labs : list of kit.labs.Lab
+        Those that renamed notebooks are recognised as, by their cells.
+
+    Returns
+    -------
+    dict
+        Under None, those of which nothing says the lab.
+    """
+    found, unknown = {}, []
     for path, problem in _searched(folder, DEPTH):
         _, lab = _student_and_lab(path.name)
-        if problem:
-            rest.append(f"{shown_name(path.name)} ({problem})")
-        elif not lab:
+        if lab and not problem:
+            found.setdefault(lab, []).append(path)
+        elif not problem:
             unknown.append(path)
-        elif lab in labs:
-            mine.setdefault(lab, []).append(path)
     recognised = _labs_by_their_cells(unknown[:MOST_RENAMED], labs)
     for path in unknown:
-        if lab := recognised.get(path):
-            mine.setdefault(lab, []).append(path)
-        else:
-            rest.append(shown_name(path.name))
-    return mine, rest
+        found.setdefault(recognised.get(path), []).append(path)
+    return found
 
 
 def _searched(folder, depth):

@@ -6,6 +6,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 from helpers.errors import LabError
 
@@ -14,9 +15,19 @@ MOST_FILES = 50_000
 PACKED = "an archive, not unpacked"
 ARCHIVES = (".zip", ".7z", ".rar", ".tar", ".gz", ".tgz", ".bz2", ".xz")
 MOST_MIB_OF_A_FILE, MOST_MIB = 20, 4096
+NO_DATE = (1980, 1, 1)  # the first that a zip can have, and what it has without one
 
 
-def notebooks(path: Path) -> Iterator[tuple[list[str], bytes | None, str]]:
+class Entry(NamedTuple):
+    """A file in a zip archive."""
+
+    parts: list[str]  # of its path
+    content: bytes | None  # of a notebook
+    problem: str  # why there is none
+    date: str  # empty where the archive has none; without a time zone
+
+
+def notebooks(path: Path) -> Iterator[Entry]:
     """Yield what is in a zip archive of submissions.
 
     Nothing is written, so no name can lead anywhere; sizes are counted as they are
@@ -28,8 +39,7 @@ def notebooks(path: Path) -> Iterator[tuple[list[str], bytes | None, str]]:
 
     Yields
     ------
-    tuple
-        The parts of the path; the content of a notebook, or None; and why there is none.
+    Entry
 
     Raises
     ------
@@ -50,9 +60,15 @@ def notebooks(path: Path) -> Iterator[tuple[list[str], bytes | None, str]]:
                 left -= len(content or b"")
                 if left < 0:
                     raise LabError(f"{path}: more than {MOST_MIB} MB of notebooks.")
-                yield parts, content, problem
+                yield Entry(parts, content, problem, _date(entry.date_time))
     except (zipfile.BadZipFile, NotImplementedError, UnicodeDecodeError, OSError) as error:
         raise LabError(f"{path} is not a zip archive that can be read: {error}.") from error
+
+
+def _date(given):
+    if given[:3] <= NO_DATE:
+        return ""
+    return "{:04}-{:02}-{:02} {:02}:{:02}:{:02}".format(*given)
 
 
 def _is_rubbish(parts):

@@ -44,7 +44,8 @@ def owner(parts: list[str]) -> tuple[Owner, str] | None:
         return Owner(name, number, "", is_late), entry
     if not (file := FILE.fullmatch(found["rest"])):
         return None
-    return Owner(name, number, f"{name}_{number}_{file[1]}_", is_late), file[2]
+    upload = f"{name}_{number}_{file[1]}_"
+    return Owner(name, number, upload, is_late, int(file[1])), file[2]
 
 
 def hides_names(one: Owner) -> bool:

@@ -22,7 +22,7 @@ from kit.grading.classroom.left_out import COLLECTED, LeftOut, read_collected, r
 from kit.grading.classroom.marks import NO_DATE, lines_of_outdated
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
-from kit.platforms import canvas, moodle
+from kit.platforms import canvas, moodle, update
 from kit.platforms.archive import PACKED, notebooks
 from kit.platforms.decimals import decimals_of
 
@@ -37,13 +37,15 @@ def collect(
     out: Path,
     table: Path | None = None,
     due: datetime | None = None,
-) -> list[str]:
+) -> tuple[list[str], list[str]]:
     """Unpack a zip of submissions into a folder for each student, and write the roster.
+
+    A folder that has notebooks of an earlier zip is updated; see `kit.platforms.update`.
 
     Parameters
     ----------
     archive, submissions, out : Path
-        What the platform gave; a new folder; the folder of grades.
+        What the platform gave; the folder of notebooks; the folder of grades.
     table : Path, optional
         Moodle's grading worksheet or Canvas' gradebook: who is in the class.
     due : datetime, optional
@@ -52,21 +54,23 @@ def collect(
 
     Returns
     -------
-    list of str
-        What was left out, in words.
+    tuple
+        What was left out, and what was replaced or kept, in words.
 
     Raises
     ------
     LabError
     """
-    if submissions.exists() and any(submissions.iterdir()):
-        raise LabError(f"{submissions} is not empty: give the name of a new folder.")
     # Before anything is written: a mistake here must leave no half-filled folder.
     known = class_files.read_roster(out, find_lab)
     people = read_table(table)[0] if table else []
-    collected, names = read_collected(out), _names(known)
-    with _whole_or_nothing(submissions) as folder:
-        owners, uploads, left_out = _unpack(archive, folder, names)
+    collected, names, seen = read_collected(out), _names(known), update.read_seen(out)
+    was_there = submissions.exists() and any(submissions.iterdir())
+    if was_there:
+        _refuse_a_strange_folder(submissions, out, collected)
+    came = {number: _moment(submitted) for number, _, _, submitted, _ in _people(people)}
+    with _beside(submissions) as folder:
+        owners, uploads, left_out, stamps = _unpack(archive, folder, names, came)
         if not owners:
             raise LabError(f"{archive} has no file named as Moodle or Canvas do.")
         if table:
@@ -79,12 +83,41 @@ def collect(
             )
         by_lab, labs, of_others = _by_lab(folder, owners, uploads)
         left_out += of_others
+        plan = update.planned(folder, submissions, stamps, seen, labs)
+        # What is known of a newer notebook stays with it.
+        kept = plan.kept
         for (student, lab), upload in by_lab.items():
-            collected.setdefault(lab, {})[student] = upload
+            uploaded = collected.setdefault(lab, {})
+            if student not in kept or student not in uploaded:
+                uploaded[student] = upload
         write_json(out / COLLECTED, collected)
-        remember(out, left_out, ["", *owners], labs)
-        unread = _write_roster(out / "roster.csv", known, owners, people, due)
-    return [_line(one) for one in left_out] + unread
+        left_out = [one for one in left_out if one.student not in kept]
+        remember(out, left_out, ["", *(one for one in owners if one not in kept)], labs)
+        changed = plan.changed if was_there else None
+        unread = _write_roster(out / "roster.csv", known, owners, people, due, changed)
+        changes = update.in_words(plan, submissions)
+        if was_there and plan.added:
+            changes.append(f"added: {_in_short(plan.added)}")
+        submissions.mkdir(parents=True, exist_ok=True)
+        update.carry_out(plan, folder, submissions)
+    # Last: after an interruption above, the same command must not take them for known.
+    update.write_seen(out, seen, stamps)
+    return [_line(one) for one in left_out] + unread, changes
+
+
+def _refuse_a_strange_folder(folder, out, collected):
+    """A folder that is not empty must have somebody of whom a zip was collected."""
+    students = {student for lab in collected.values() for student in lab}
+    if students.isdisjoint(path.name for path in folder.iterdir()):
+        raise LabError(
+            f"{folder} is not empty, and {out} knows of no zip that was collected into it: "
+            "give a new folder, or with --out the folder of grades of its first zip."
+        )
+
+
+def _moment(submitted):
+    date = moodle.date_of(submitted)
+    return date.isoformat(" ") if date else ""
 
 
 def _refuse_another_platform(path, table, uploads, source):
@@ -104,10 +137,9 @@ def _line(one):
 
 
 @contextlib.contextmanager
-def _whole_or_nothing(folder):
-    """A folder that is filled at the end: one half filled would block the next try."""
-    is_new = not folder.exists()
-    place = folder.absolute().parent if is_new else folder
+def _beside(folder):
+    """A new folder in the same file system, from which notebooks are moved at the end."""
+    place = folder if folder.exists() else folder.absolute().parent
     place.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(
         dir=place, prefix=".collect-", suffix=TEMPORARY
@@ -115,17 +147,15 @@ def _whole_or_nothing(folder):
         filled = Path(temporary, "submissions")
         filled.mkdir()
         yield filled
-        if is_new:
-            filled.replace(folder)
-        else:  # perhaps a mount point, which nothing can replace
-            for path in filled.iterdir():
-                path.replace(folder / path.name)
 
 
-def _unpack(archive, submissions, names):
-    """Write a zip's notebooks; return owners, uploads by path, and what was left out."""
-    owners, uploads, left_out = {}, {}, []
-    for parts, content, problem in notebooks(archive):
+def _unpack(archive, submissions, names, came):
+    """Write a zip's notebooks.
+
+    Returns owners, uploads by path, what was left out, and stamps; see `update.planned`.
+    """
+    owners, uploads, left_out, stamps = {}, {}, [], {}
+    for parts, content, problem, date in notebooks(archive):
         found = moodle.owner(parts) or canvas.owner(parts)
         if found is None:
             left_out.append(LeftOut("", _plain(parts[-1]), "its name says no student"))
@@ -139,13 +169,16 @@ def _unpack(archive, submissions, names):
             owners[student] = owner
         folder = submissions / student
         folder.mkdir(exist_ok=True)
+        stamp = update.Stamp(date, came.get(owner.id, ""), owner.number)
         if content is None:
+            stamps[student, _plain(name)] = stamp
             left_out.append(LeftOut(student, _plain(name), problem))
         else:
-            path = _free(folder, _plain(name))
+            path = update.free(folder, _plain(name))
             write_atomically(path, content)
             uploads[path] = owner.upload
-    return owners, uploads, left_out
+            stamps[student, update.digest_of(content)] = stamp
+    return owners, uploads, left_out, stamps
 
 
 def _by_lab(folder, owners, uploads):
@@ -196,17 +229,11 @@ def _plain(name):
     return cut_to_bytes(plain[-100:], MOST_BYTES, keep_end=True) or "file"
 
 
-def _free(folder, name):
-    stem, dot, ending = name.rpartition(".")
-    number, path = 1, folder / name
-    while path.exists():
-        path = folder / f"{stem} ({number}){dot}{ending}"
-        number += 1
-    return path
-
-
-def _write_roster(path, known, owners, table, due):
+def _write_roster(path, known, owners, table, due, changed):
     """Add who is new, when they submitted and who has an extension; change nothing else.
+
+    If a folder is updated, those who are not `changed` keep the later date of submission,
+    because the table may be an older one.
 
     Returns the dates that could not be read, in words.
     """
@@ -236,7 +263,8 @@ def _write_roster(path, known, owners, table, due):
             )
             unread.append(f"{student}: {words}: write it into {path}")
         if date := moodle.date_of(submitted):
-            row["submitted"] = date
+            may_be_older = changed is not None and student not in changed
+            row["submitted"] = _later(row["submitted"], date) if may_be_older else date
         elif submitted:
             without[student] = submitted
     table = [

@@ -47,6 +47,7 @@ class Owner(NamedTuple):
     id: str
     upload: str  # how the name of a file that goes back begins
     is_late: bool = False
+    number: int = 0  # of the file, which grows with each new one; only Canvas says it
 
 
 def owner(parts: list[str]) -> tuple[Owner, str] | None:

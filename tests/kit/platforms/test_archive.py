@@ -42,7 +42,7 @@ def test_files_that_are_not_notebooks_of_usual_size_are_left_out_and_named(
             "__MACOSX/A_1_assignsubmission_file/a.ipynb": "{}",
         },
     )
-    found = {parts[-1]: problem for parts, _, problem in archive.notebooks(path)}
+    found = {parts[-1]: problem for parts, _, problem, _ in archive.notebooks(path)}
     assert found == {
         "a.ipynb": "", "large.ipynb": "2 MB, more than 1: clear its outputs",
         "link.ipynb": "a symbolic link",

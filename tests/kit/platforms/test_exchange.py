@@ -4,7 +4,6 @@ import codecs
 import csv
 import html
 import io
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -399,11 +398,138 @@ def test_what_was_left_out_is_on_the_overview_and_on_the_students_page(tmp_path)
     said = labs("grade", tmp_path / "later", *command, status=1)
     assert "and 2 more handed in before, but" in said
     assert (grades / "grades.csv").read_bytes() == kept
-    shutil.copytree(tmp_path / "later", tmp_path / "in", dirs_exist_ok=True)
+    labs("collect", tmp_path / "again.zip", tmp_path / "in", "--out", grades)
     labs("grade", tmp_path / "in", *command)
     overview = (grades / "overview.html").read_text()
     assert "46 MB" not in overview
     assert "work.zip" in overview
+
+
+def dated(path, files, date=(1980, 1, 1, 0, 0, 0)):
+    """A zip with the same date for each of its files."""
+    with zipfile.ZipFile(path, "w") as made:
+        for name, content in files.items():
+            made.writestr(zipfile.ZipInfo(name, date), content)
+    return path
+
+
+def contents(folder):
+    """The files in a folder of submissions, and what each of them has."""
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
+
+
+@pytest.mark.parametrize("by", ["zip", "worksheet", "Canvas"])
+def test_a_later_zip_updates_the_folder_of_the_class(tmp_path, by):
+    """Whichever is collected first; and the same command twice changes nothing."""
+    name, other = LAB.notebook.name, find_lab("02").notebook.name
+    again = name.replace(".ipynb", "-1.ipynb" if by == "Canvas" else ".ipynb")
+    form = "{0}_{1}_7{2}_{3}" if by == "Canvas" else "{0}_{1}_assignsubmission_file/{3}"
+    first = {
+        form.format("ada", 1, "01", name): "ada's first",
+        form.format("bob", 2, "02", name): "bob's",
+        form.format("cyd", 3, "03", other): "of another lab",
+        form.format("eve", 5, "05", "work.zip"): "PK",
+    }
+    later = {
+        form.format("ada", 1, "11", again): "ada's second",
+        form.format("cyd", 3, "13", name): "cyd's",
+        form.format("dan", 4, "14", name): "dan's",
+        form.format("eve", 5, "15", name): "eve's",
+    }
+    dates = [(2026, 11, 20, 9, 0, 0), (2026, 11, 27, 9, 0, 0)] if by == "zip" else [()] * 2
+    zips = [
+        dated(tmp_path / f"{n}.zip", files, *filter(None, [date]))
+        for n, (files, date) in enumerate(zip([first, later], dates, strict=True))
+    ]
+    tables = [[], []]
+    if by == "worksheet":
+        head = [*MOODLES_HEAD, "Last modified (submission)", "Full name"]
+        names = ["ada", "bob", "cyd", "dan", "eve"]
+        for n, day in enumerate(("Friday, 20", "Friday, 27")):
+            date = f"{day} November 2026, 9:05 AM"
+            rows = [
+                [f"Participant {number}", "", "", "-", date, one]
+                for number, one in enumerate(names, start=1)
+            ]
+            tables[n] = ["--table", table(tmp_path / f"{n}.csv", head, *rows)]
+
+    def collect(n, to):
+        grades = tmp_path / f"grades of {to}"
+        return labs("collect", zips[n], tmp_path / to, *tables[n], "--out", grades)
+
+    there = {
+        f"ada_1/{again}": "ada's second",
+        f"bob_2/{name}": "bob's",
+        f"cyd_3/{other}": "of another lab",
+        f"cyd_3/{name}": "cyd's",
+        f"dan_4/{name}": "dan's",
+        f"eve_5/{name}": "eve's",
+    }
+    collect(0, "in")
+    said = collect(1, "in")
+    aside = tmp_path / "in" / "ada_1" / "backups"
+    assert f"replaced: ada_1: {name} by {again}; the older one is in {aside}\n" in said
+    assert "added: cyd_3, dan_4, eve_5\n" in said
+    assert said.count("replaced: ") == 1
+    whole = there | {f"ada_1/backups/{name}": "ada's first"}
+    assert contents(tmp_path / "in") == whole
+    kept = contents(tmp_path / "grades of in")
+    assert "work.zip" not in kept["left_out.json"]
+    for n in (1, 0, 1):
+        said = collect(n, "in")
+        assert ("kept: ada_1: 01_gradient_descent, because" in said) == (n == 0)
+        assert "replaced" not in said
+        assert contents(tmp_path / "in") == whole
+        assert contents(tmp_path / "grades of in") == kept
+    # In the other order, what the older zip has of ada is never there.
+    collect(1, "other order")
+    assert "kept: ada_1" in collect(0, "other order")
+    assert contents(tmp_path / "other order") == there
+    upload = contents(tmp_path / "grades of other order")["collected.json"]
+    assert ("ada_1_711_" in upload) == (by == "Canvas")
+    assert "ada_1_701_" not in upload
+
+
+def test_without_any_date_the_later_command_counts_and_says_so(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    file = f"Ada_1_assignsubmission_file/{name}"
+    for content in ("first", "second", "third"):
+        archive = dated(tmp_path / f"{content}.zip", {file: content})
+        said = labs("collect", archive, tmp_path / "in", "--out", grades)
+        assert ("no date says which one is newer" in said) == (content != "first")
+    for content in ("first", "third"):  # neither is new
+        labs("collect", tmp_path / f"{content}.zip", tmp_path / "in", "--out", grades)
+    assert contents(tmp_path / "in") == {
+        f"Ada_1/{name}": "third",
+        f"Ada_1/backups/{name}": "first",
+        f"Ada_1/backups/{name.replace('.', ' (1).')}": "second",
+    }
+
+
+def test_a_notebook_that_was_put_there_by_hand_stays_until_there_is_a_new_one(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    file = f"Ada_1_assignsubmission_file/{name}"
+    for n, content in enumerate(("first", "first", "second"), start=1):
+        archive = dated(tmp_path / f"{n}.zip", {file: content}, (2026, 11, n, 9, 0, 0))
+        said = labs("collect", archive, tmp_path / "in", "--out", grades)
+        assert ("kept: Ada_1" in said) == (n == 2)
+        if n == 1:
+            (tmp_path / "in" / "Ada_1" / name).write_text("by mail")
+        there = ("first", "by mail", "second")[n - 1]
+        assert n == 1 or contents(tmp_path / "in")[f"Ada_1/{name}"] == there
+    assert contents(tmp_path / "in")[f"Ada_1/backups/{name}"] == "by mail"
+
+
+def test_a_folder_of_something_else_is_not_updated(tmp_path):
+    archive = zipped(tmp_path / "a.zip", [f"A_1_assignsubmission_file/{LAB.notebook.name}"])
+    strange = tmp_path / "strange"
+    strange.mkdir()
+    (strange / "thesis.txt").write_text("x")
+    said = labs("collect", archive, strange, "--out", tmp_path / "grades", status=1)
+    assert "is not empty, and" in said
+    assert contents(strange) == {"thesis.txt": "x"}
+    assert not (tmp_path / "grades").exists()
 
 
 def test_the_notebook_of_another_lab_is_not_nothing(tmp_path):
