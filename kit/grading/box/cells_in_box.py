@@ -156,7 +156,7 @@ def borrowed(
                 found |= {*filter(REFERENCE.fullmatch, modules)}
                 if "*" in names:
                     found.add(f"{inner.module}.*")
-                elif REFERENCE.fullmatch(inner.module):
+                elif REFERENCE.fullmatch(inner.module or ""):
                     found.add(inner.module)
                 else:
                     found |= names & {*references}

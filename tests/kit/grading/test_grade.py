@@ -905,7 +905,7 @@ def test_a_borrowed_solution_that_no_box_has_is_named_to_the_student(tmp_path):
         assert not verdict["passed"]
         assert verdict["borrowed"] == ["helpers.lab_02.reference"], number
     asked = result["exercises"]["2.2"]["reaction"]
-    assert asked.startswith("Your answer imports our own solution")
+    assert asked.endswith("without an import of our own solution?")
     page = (tmp_path / "out" / "feedback" / "ada" / f"{LAB.name}.html").read_text()
     named = "imports our own solution, <code>helpers.lab_02.reference</code>, which is not"
     assert page.count(named) == 2
