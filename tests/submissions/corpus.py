@@ -123,7 +123,9 @@ def hostile(world):
         # What it may not read.
         "reads_judges": attack("import helpers.lab_02.ex3_fit.judge", "ModuleNotFound"),
         "reads_references": attack(
-            "import helpers.lab_02.reference", "ModuleNotFound.*the course's own modules"
+            "import helpers.lab_02.reference",
+            "ModuleNotFound.*without an import of our own solution",
+            borrowed=("helpers.lab_02.reference",),
         ),
         "reads_wrong_answers": attack(
             "import tests.answers.lab_02.ex3_fit", "ModuleNotFound"

@@ -183,7 +183,9 @@ def _calls_import(node):
 
 def _texts_in(call):
     """The names of modules in a call; a relative one, or a `fromlist`, is joined."""
-    texts = [n.value for n in ast.walk(call) if isinstance(n, ast.Constant)]
+    given = [*call.args, *(keyword.value for keyword in call.keywords)]
+    given += [part for one in given for part in getattr(one, "elts", ())]
+    texts = [getattr(part, "value", None) for part in given]
     texts = [text for text in texts if isinstance(text, str)][:9]
     joined = {f"{one}.{other.lstrip('.')}" for one in texts for other in texts}
     return {*texts, *filter(REFERENCE.fullmatch, joined)}
