@@ -5,7 +5,7 @@ import contextlib
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeGuard
 
 from helpers.errors import RunCardError
 from helpers.notebook import messages
@@ -122,8 +122,9 @@ def names_of_cell(name: str) -> Callable[[object], None]:
     shell = current_shell()
     if shell is None:
         return lambda given: None
+    names_now = shell.user_ns
     try:
-        tree = ast.parse(shell.user_ns.get("In", [""])[-1])
+        tree = ast.parse(names_now.get("In", [""])[-1])
     except SyntaxError:  # a magic
         return lambda given: None
     targets, arguments, computed = [], [], []
@@ -135,7 +136,7 @@ def names_of_cell(name: str) -> Callable[[object], None]:
                 value = value.values[0]
             if _predicts(value, name):
                 targets += names
-            elif targets and any(
+            elif names and any(
                 isinstance(one, ast.Name) and one.id in targets for one in ast.walk(value)
             ):
                 computed.append((names, ast.unparse(node)))
@@ -148,17 +149,17 @@ def names_of_cell(name: str) -> Callable[[object], None]:
             without = {key: one for key, one in given.items() if one is not None}
         values = dict.fromkeys(arguments, given) | dict.fromkeys(targets, without)
         for own, value in values.items():
-            if _is_open(shell.user_ns.get(own)):
-                shell.user_ns[own] = value
+            if _is_open(names_now.get(own)):
+                names_now[own] = value
         for names, source in computed:
-            if all(_is_open(shell.user_ns.get(own)) for own in names):
+            if all(_is_open(names_now.get(own)) for own in names):
                 with contextlib.suppress(Exception):  # as before, without a prediction
-                    exec(source, shell.user_ns)
+                    exec(source, names_now)
 
     return bind
 
 
-def _predicts(node, name):
+def _predicts(node: ast.AST, name: str) -> TypeGuard[ast.Call]:
     return (
         isinstance(node, ast.Call)
         and getattr(node.func, "attr", "") == "predict"

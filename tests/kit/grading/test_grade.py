@@ -317,13 +317,13 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
         result["exercises"][exercise.number] |= {
             "code": exercise.start, "borrowed": [], "changed_check": [],
         }  # fmt: skip
-    for texts, status in (
-        ({}, "graded; unchanged: the notebook as it was handed out"),
-        ({"2.figure": "A law."}, "graded"),
+    for texts, colour, status in (
+        ({}, "open", "graded; unchanged: the notebook as it was handed out"),
+        ({"2.figure": "A law."}, "graded", "graded"),
     ):
         feedback.write([result | {"about": {"texts": texts}}], [LAB], [], tmp_path)
         overview = (tmp_path / "overview.html").read_text()
-        assert f'<span class="state graded">{status}</span>' in overview
+        assert f'<span class="state {colour}">{status}</span>' in overview
         assert "1 × left as it was handed out" in overview
 
 
