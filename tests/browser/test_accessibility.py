@@ -70,7 +70,8 @@ def grades(tmp_path_factory):
     ]  # fmt: skip
     feedback.write(results, [lab], [("notes.txt", "is no notebook")], out)
     answer = {"student": "ada", "name": "", "number": "0.figure", "question": "Explain.",
-              "of": 2, "text": "It grows.", "group": 0, "members": 2}  # fmt: skip
+              "of": 2, "text": "It grows.", "group": 0, "members": 2,
+              "figure": {}}  # fmt: skip
     form = {"points-0": "3", "comment-0": "Why?"}
     marked = marking_server.page(
         [answer], [], form, {0: "give 0 to 2 points"}, True, [Item("0.figure", 1, "So.")]

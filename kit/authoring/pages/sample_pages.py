@@ -203,7 +203,7 @@ def _grades(folder):
     collected = [
         {
             "student": student, "name": "", "number": "2.1", "of": 2, "text": ANSWER,
-            "question": "Why does the rate level off?",
+            "question": "Why does the rate level off?", "figure": {},
         }
         for student in verdicts
     ]  # fmt: skip

@@ -122,8 +122,9 @@ def test_however_the_command_ends_no_worker_is_left(folder, ending):
     assert running.returncode == (130 if ending == signal.SIGINT else -ending)
     assert "Traceback" not in errors
     if ending == signal.SIGINT:
-        again = f"`labs launch 09 --folder '{folder}' --workers 4` resumes from the last"
-        assert f"all workers have ended. Logs and checkpoints: {folder}. {again}" in errors
+        assert f"all workers have ended. Logs and checkpoints: {folder}. `" in errors
+        again = f"labs launch 09 --folder '{folder}' --workers 4` resumes from the last"
+        assert again in errors
     _, alive = psutil.wait_procs(family, timeout=LIMIT)
     assert not alive
 

@@ -20,7 +20,7 @@ def test_it_can_save_what_lab_09_saves_twice_and_cannot_fill_the_machine():
     show = [REPOSITORY / path for path in visible_files(find_lab("09"))]
     text = nbformat.writes(notebook)
     outcome, executed = run_notebook(text, sandbox.Limits(), True, (), show)
-    assert outcome == "executed, 1 cells with errors"
+    assert outcome == "executed, 1 cell with errors"
     *saved, full = nbformat.reads(executed, as_version=4).cells
     assert all(cell.outputs[0].output_type == "execute_result" for cell in saved)
     assert full.outputs[0].ename == "OSError"
