@@ -25,6 +25,7 @@ from kit.headless.execute import execute
 from kit.headless.given_parameters import declared, parsed
 from kit.headless.report import write_report
 from kit.labs import all_labs, find_lab
+from kit.place import doctor
 from kit.student import working_copy
 from tests.terminal import on_a_terminal
 
@@ -161,11 +162,12 @@ def test_advice_names_the_command_as_this_shell_finds_it(tmp_path, monkeypatch):
 
 def test_doctor_says_once_that_the_folder_of_the_data_is_not_there(tmp_path, monkeypatch):
     monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path / "none"))
-    monkeypatch.setenv("COLUMNS", "600")
-    ended = labs("doctor")
-    assert ended.returncode == 1
-    assert ended.stdout.count("there is no such folder: create it, or unset") == 1
-    assert "damaged" not in ended.stdout
+    [(what, question)] = doctor.data_questions().items()
+    state, found, remedy = question()
+    assert (what, state, found) == ("LABS_DATA_DIR", "missing", "no such folder")
+    assert "there is no such folder: create it, or unset" in remedy
+    monkeypatch.delenv("LABS_DATA_DIR")
+    assert list(doctor.data_questions()) == ["Fashion-MNIST", "MNIST", "Reuters"]
 
 
 def hostile_environment(folder, monkeypatch):
