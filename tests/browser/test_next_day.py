@@ -330,7 +330,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     lock = panel.get_by_role("button", name="Lock").last
     lock.click()
     reply = panel.get_by_role("alert").last
-    expect(reply).to_contain_text("but the lab asks for one number above 0")
+    expect(reply).to_contain_text("Write one number above 0, such as 0.5")
     expect(field).to_have_attribute("aria-invalid", "true")
     for name in ("aria-describedby", "aria-errormessage"):
         expect(field).to_have_attribute(name, reply.get_attribute("id"))
