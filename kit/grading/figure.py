@@ -1,7 +1,7 @@
 """Take the figure that students explain out of a submission; runs nothing.
 
 The file is hostile. So a picture is decoded only if it is small, and what is stored is one
-that was drawn anew from its pixels, with a short text. This happens in the process that
+that was made from its pixels, with a short text. This happens in the process that
 reads the submission, whose CPU time is limited.
 """
 
@@ -57,7 +57,7 @@ def figure_of(cells: Iterable[dict], lab: Lab) -> tuple[dict[str, Any], bytes]:
         return {"problem": NONE}, b""
     source, alt = found
     try:
-        content, (width, height) = _drawn_anew(source)
+        content, (width, height) = _made_from_pixels(source)
     except Exception as error:  # whatever the decoder says of a hostile file
         why = f": {error}" if isinstance(error, _TooLargeError) else ""
         return {"problem": f"the figure in the notebook cannot be shown{why}"}, b""
@@ -113,7 +113,7 @@ def _clean(cell):
     return {"source": source, "outputs": found, "printed": "".join(printed)}
 
 
-def _drawn_anew(source):
+def _made_from_pixels(source):
     """A PNG of the pixels of another one, and its size."""
     text = source.partition(",")[2]
     if len(text) > MOST_BASE64:

@@ -413,7 +413,7 @@ def test_a_cell_that_uses_what_a_stopped_cell_made_says_so_first(kernel):
         assert max(map(len, said.splitlines())) <= LONGEST_LINE
     silent = ["print(1)", "def own(recorder):\n    return recorder\nprint(1)"]
     silent += ["print([recorder for recorder in [1]][0])", "recorder = 1\nprint(recorder)"]
-    for source in silent:  # the last one makes it anew, for the one after it, too
+    for source in silent:  # the last one makes it for the next one, too
         assert kernel.run(source) == ("", "1\n"), source
     assert kernel.run("print(recorder)") == ("", "1\n")
 

@@ -1,4 +1,4 @@
-"""The figure of a submission is drawn anew, or refused before it is decoded."""
+"""The figure of a submission is made from its pixels, or refused unread."""
 
 import base64
 import io
@@ -38,7 +38,7 @@ def figure_cell(alt, image, printed=""):
     return {"cell_type": "code", "source": "", "metadata": {}, "outputs": outputs}
 
 
-def test_the_figure_that_the_question_is_about_is_drawn_anew_from_its_pixels():
+def test_the_figure_that_the_question_is_about_is_made_from_its_pixels():
     printed = "".join(f"line {n}\n\n" for n in range(20))
     cells = [
         figure_cell("before", png(10, 10)),
