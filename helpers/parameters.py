@@ -96,27 +96,38 @@ FOLDER = Rule(
 EPOCHS = whole(1, 10_000)
 # A training set has 60,000 images at the most.
 BATCH_SIZE = whole(1, 60_000)
-# Of fewer a network learns nothing, and figures have nothing to show.
-TRAIN_IMAGES = whole(100, 60_000)
 # More than any training of the labs can tell apart; each is a whole training.
 REPEATED_RUNS = 100
-# The deepest and the widest network of the Wide ResNet paper are 40 and 12.
-DEPTH = Rule(
-    lambda value: isinstance(value, int) and 10 <= value <= 100 and (value - 4) % 6 == 0,
-    "6n + 4 and at most 100 (10, 16, 22, ...)",
-)
-WIDTH = whole(1, 20)
-# TensorFlow copies the graph of a step for each: 64 simulated ones take minutes to start.
-REPLICAS = or_none(whole(1, 64))
-GPU_INDICES = or_none(rising(whole(0, 63)))
-LEARNING_RATE = number(1e-9, 10)
-TARGET_ACCURACY = Rule(
-    lambda value: isinstance(value, (int, float)) and 0 < value < 1,
-    "a number between 0 and 1, such as 0.85",
-    float,
-)
-# auto: the faster one, as `helpers.network.precision` measures it.
-PRECISION = one_of("auto", "float32", "mixed_bfloat16", "mixed_float16")
+
+# Those that mean the same in each lab that has them, see `usual`.
+USUAL_RULES = {
+    "valid_batch_size": BATCH_SIZE,
+    # Of fewer a network learns nothing, and figures have nothing to show.
+    "train_images": whole(100, 60_000),
+    "valid_images": whole(1, 10_000),
+    "depth": Rule(
+        lambda value: isinstance(value, int) and 10 <= value <= 100 and value % 6 == 4,
+        "6n + 4 and at most 100 (10, 16, 22, ...)",
+    ),
+    # The deepest and the widest network of the Wide ResNet paper are 40 and 12.
+    "width": whole(1, 20),
+    "dropout": number(0, 0.99),
+    "learning_rate": number(1e-9, 10),
+    "peak_learning_rate": number(1e-9, 10),
+    "momentum": number(0, 1),
+    "weight_decay": number(0, 1),
+    "shift": number(0, 0.5),
+    "flip": YES_OR_NO,
+    "target_accuracy": Rule(
+        lambda value: isinstance(value, (int, float)) and 0 < value < 1,
+        "a number between 0 and 1, such as 0.85",
+        float,
+    ),
+    "patience": EPOCHS,
+    # TensorFlow copies a step's graph for each: 64 simulated ones take minutes to start.
+    "replicas": or_none(whole(1, 64)),
+    "gpu_indices": or_none(rising(whole(0, 63))),
+}
 
 # Every lab has these four.
 SHARED_RULES = {
@@ -140,6 +151,11 @@ def rules_of(lab: str) -> dict[str, Rule]:
     dict of str to Rule
     """
     return SHARED_RULES | module_of(lab).RULES
+
+
+def usual(*names: str) -> dict[str, Rule]:
+    """The rules of parameters that mean the same in each lab that has them."""
+    return {name: USUAL_RULES[name] for name in names}
 
 
 def by_scale(**sizes: tuple) -> dict[str, dict]:

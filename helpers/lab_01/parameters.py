@@ -1,12 +1,11 @@
 """The rules for the parameters of lab 01."""
 
-from helpers.parameters import LEARNING_RATE, by_scale, whole
+from helpers.parameters import by_scale, usual, whole
 
 # The value at each scale of a parameter that is left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
     timed_steps=(1000, 5000, 5000),
 )
-RULES = {
+RULES = usual("learning_rate") | {
     "train_points": whole(128, 100_000),
-    "learning_rate": LEARNING_RATE,
 }

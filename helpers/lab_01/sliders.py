@@ -9,6 +9,7 @@ import numpy as np
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import show_beside, show_figure
 from helpers.lab_01.figures import Box, descent_paths, loss_surface, path_on
+from helpers.notebook.players import play_through
 
 if TYPE_CHECKING:
     import ipywidgets as widgets
@@ -99,10 +100,7 @@ def live(
     )
     drawn = widgets.IntSlider(steps, min=0, max=steps, description="steps drawn", **wide)
     path = train(rate.value, size.value, steps)
-    # It counts in the browser. Its own buttons have no names, so another button starts it.
-    play = widgets.Play(steps, min=0, max=steps, interval=150, layout={"display": "none"})
-    widgets.link((play, "value"), (drawn, "value"))
-    button = widgets.Button(description=DRAW, layout={"width": "11em"})
+    play, button = play_through(drawn, DRAW, 150)
     text = widgets.HTML()
     text.add_class("labs-descent-text")
 
@@ -127,21 +125,10 @@ def live(
         path = train(rate.value, size.value, steps)
         draw()
 
-    def start_or_stop(clicked):
-        if not play.playing:
-            # Before it plays: from then on the browser counts, and ignores our values.
-            drawn.value = 0
-        play.playing = not play.playing
-
-    def name_button(change):
-        button.description = "Stop" if play.playing else DRAW
-
     rate.observe(train_again, "value")
     size.observe(train_again, "value")
     drawn.observe(draw, "value")
     play.observe(draw, "playing")
-    play.observe(name_button, "playing")
-    button.on_click(start_or_stop)
     draw()
     parts = [rate, size, drawn, button, play, text]
     controls = widgets.VBox(parts, layout={"width": "24em", "max_width": "100%"})

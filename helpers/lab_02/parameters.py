@@ -3,21 +3,7 @@
 from helpers.errors import ParameterError
 from helpers.files import why_not_writable
 from helpers.notebook.estimate import Cost, wide_resnet
-from helpers.parameters import (
-    BATCH_SIZE,
-    DEPTH,
-    EPOCHS,
-    FOLDER,
-    LEARNING_RATE,
-    TARGET_ACCURACY,
-    TRAIN_IMAGES,
-    WIDTH,
-    YES_OR_NO,
-    by_scale,
-    number,
-    rising,
-    whole,
-)
+from helpers.parameters import EPOCHS, FOLDER, by_scale, number, rising, usual, whole
 
 # These may exceed the training set, because a measurement of the speed repeats it.
 MEASURED_SIZE = whole(1, 1_000_000)
@@ -31,25 +17,16 @@ SIZES = by_scale(  # smoke, laptop, gpu
     patience_seconds=(1, 20, 60),
     product=(2048, 2048, 8192),
 )
-RULES = {
-    "valid_batch_size": BATCH_SIZE,
+RULES = usual(
+    "valid_batch_size", "train_images", "valid_images", "depth", "width", "dropout",
+    "learning_rate", "momentum", "weight_decay", "shift", "flip", "target_accuracy",
+    "patience",
+) | {
     "sweep_batch_sizes": rising(MEASURED_SIZE),
     "patience_seconds": number(1, 86_400),
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "depth": DEPTH,
-    "width": WIDTH,
-    "dropout": number(0, 0.99),
-    "learning_rate": LEARNING_RATE,
     "learning_rate_drop_epochs": rising(EPOCHS),
-    "momentum": number(0, 1),
-    "weight_decay": number(0, 1),
-    "shift": number(0, 0.5),
-    "flip": YES_OR_NO,
-    "target_accuracy": TARGET_ACCURACY,
-    "patience": EPOCHS,
     "log_dir": FOLDER,
-}
+}  # fmt: skip
 
 # Predictions whose name ends with a value of the student's: the variable, and its rule.
 NAMED_BY = {"law_holds_at": ("unseen_batch_size", MEASURED_SIZE)}

@@ -153,16 +153,7 @@ def steps_to_target(
         axes.axvline(statistics.median(noise_scales), color=GREEN, label="its median")
     if guess is not None:
         axes.axvline(guess, color=VIOLET, linestyle=":", label="your guess")
-    axes.set(
-        xscale="log",
-        yscale=_scale_of_heights(axes),
-        xlabel="batch size [images]",
-        ylabel="steps to the target",
-        title="each dot a run",
-    )
-    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
-    axes.yaxis.set_major_formatter("{x:,g}")
-    axes.minorticks_off()
+    _log_axes(axes, sizes, ylabel="steps to the target", title="each dot a run")
     if medians:
         axes.legend()
     return figure
@@ -213,27 +204,22 @@ def time_by_laws(
     if guess is not None and guess > 0:
         style: dict = {"color": VIOLET, "markersize": 9}
         axes.plot(best_size, guess, "X", label="your prediction", **style)
-    axes.set(
-        xscale="log",
-        yscale=_scale_of_heights(axes),
-        xlabel="batch size [images]",
-        ylabel="time to accuracy [s]",
-        title="each dot a run, the bars their medians",
-    )
-    axes.set_xticks(sorted(times), [f"{size:,}" for size in sorted(times)])
-    axes.yaxis.set_major_formatter("{x:,g}")
-    axes.minorticks_off()
+    title = "each dot a run, the bars their medians"
+    _log_axes(axes, sorted(times), ylabel="time to accuracy [s]", title=title)
     axes.legend()
     return figure
 
 
-def _scale_of_heights(axes):
-    """A logarithmic axis needs a point; without any, the figure says why it is empty."""
-    if axes.dataLim.minposy < math.inf:  # the smallest height above 0
-        return "log"
-    place: dict = {"transform": axes.transAxes, "ha": "center"}
-    axes.text(0.5, 0.5, "no run reached the target", **place)
-    return "linear"
+def _log_axes(axes, sizes, **labels):
+    """Axes that are logarithmic, but for heights that have no point, and say why."""
+    heights = "log" if axes.dataLim.minposy < math.inf else "linear"  # the smallest above 0
+    if heights == "linear":
+        place: dict = {"transform": axes.transAxes, "ha": "center"}
+        axes.text(0.5, 0.5, "no run reached the target", **place)
+    axes.set(xscale="log", yscale=heights, xlabel="batch size [images]", **labels)
+    axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.minorticks_off()
 
 
 def _pairs(medians):

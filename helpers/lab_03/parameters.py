@@ -1,21 +1,7 @@
 """The rules for the parameters of lab 03."""
 
 from helpers.notebook.estimate import Cost, wide_resnet
-from helpers.parameters import (
-    BATCH_SIZE,
-    DEPTH,
-    EPOCHS,
-    LEARNING_RATE,
-    REPEATED_RUNS,
-    TARGET_ACCURACY,
-    TRAIN_IMAGES,
-    WIDTH,
-    YES_OR_NO,
-    by_scale,
-    number,
-    rising,
-    whole,
-)
+from helpers.parameters import BATCH_SIZE, REPEATED_RUNS, by_scale, rising, usual, whole
 
 # What a parameter that was left at None is at each scale.
 SIZES = by_scale(  # smoke, laptop, gpu
@@ -29,24 +15,15 @@ SIZES = by_scale(  # smoke, laptop, gpu
     noise_draws=(8, 40, 40),
     target_accuracy=(0.3, 0.8, 0.82),
 )
-RULES = {
-    "valid_batch_size": BATCH_SIZE,
+RULES = usual(
+    "valid_batch_size", "patience", "target_accuracy", "train_images", "valid_images",
+    "depth", "width", "dropout", "learning_rate", "momentum", "weight_decay", "shift",
+    "flip",
+) | {
     "batch_sizes": rising(BATCH_SIZE),
     "repeats": whole(2, REPEATED_RUNS),
-    "patience": EPOCHS,
-    "target_accuracy": TARGET_ACCURACY,
     "look_images": whole(1, 60_000),
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "depth": DEPTH,
-    "width": WIDTH,
-    "dropout": number(0, 0.99),
-    "learning_rate": LEARNING_RATE,
-    "momentum": number(0, 1),
-    "weight_decay": number(0, 1),
-    "shift": number(0, 0.5),
-    "flip": YES_OR_NO,
-}
+}  # fmt: skip
 
 
 def cost(values: dict) -> Cost:

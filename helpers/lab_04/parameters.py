@@ -1,7 +1,7 @@
 """The rules for the parameters of lab 04."""
 
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import EPOCHS, LEARNING_RATE, by_scale, whole
+from helpers.parameters import by_scale, usual, whole
 
 # What a parameter that was left at None is at each scale.
 SIZES = by_scale(  # smoke, laptop, gpu
@@ -12,13 +12,11 @@ SIZES = by_scale(  # smoke, laptop, gpu
     eager_steps=(1, 4, 10),
     graph_steps=(3, 20, 100),
 )
-RULES = {
+RULES = usual("learning_rate", "patience") | {
     "train_newswires": whole(1, 8_982),
     "valid_newswires": whole(1, 2_246),
     "vocabulary": whole(100, 30_982),
     "words": whole(20, 2_000),
-    "learning_rate": LEARNING_RATE,
-    "patience": EPOCHS,
 }
 
 

@@ -4,16 +4,11 @@ from helpers.errors import ParameterError
 from helpers.notebook.estimate import Cost, wide_resnet
 from helpers.parameters import (
     BATCH_SIZE,
-    DEPTH,
-    GPU_INDICES,
-    LEARNING_RATE,
     REPEATED_RUNS,
-    REPLICAS,
-    TRAIN_IMAGES,
-    WIDTH,
     by_scale,
     number,
     rising,
+    usual,
     whole,
 )
 
@@ -32,18 +27,14 @@ SIZES = by_scale(  # smoke, laptop, gpu
     step_images=(64, 250, 2000),
     step_rates=((-8, -3), (-10, -2), (-12, 0)),  # powers of 2, as for `range`
 )
-RULES = {
-    "replicas": REPLICAS,
-    "gpu_indices": GPU_INDICES,
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "depth": DEPTH,
-    "width": WIDTH,
-    "learning_rate": LEARNING_RATE,
+RULES = usual(
+    "replicas", "gpu_indices", "train_images", "valid_images", "depth", "width",
+    "learning_rate",
+) | {
     "warmup_epochs": number(0, 100),
     "global_batches": rising(BATCH_SIZE),
     "seeds": whole(1, REPEATED_RUNS),
-}
+}  # fmt: skip
 
 
 def refuse(values: dict) -> None:

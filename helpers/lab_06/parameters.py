@@ -2,16 +2,7 @@
 
 from helpers.errors import ParameterError
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import (
-    GPU_INDICES,
-    LEARNING_RATE,
-    REPLICAS,
-    TRAIN_IMAGES,
-    YES_OR_NO,
-    by_scale,
-    one_of,
-    whole,
-)
+from helpers.parameters import YES_OR_NO, by_scale, one_of, usual, whole
 
 # For each width that keras.applications knows: multiply-adds and values a pixel.
 MOBILENET_V2 = {
@@ -26,14 +17,11 @@ SIZES = by_scale(  # smoke, laptop, gpu
     train_images=(128, 4096, 60_000),
     valid_images=(64, 512, 10_000),
 )
-RULES = {
-    "replicas": REPLICAS,
-    "gpu_indices": GPU_INDICES,
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
+RULES = usual(
+    "replicas", "gpu_indices", "train_images", "valid_images", "learning_rate"
+) | {
     "image_size": whole(64, 512),
     "alpha": one_of(*MOBILENET_V2),
-    "learning_rate": LEARNING_RATE,
     "from_folders": YES_OR_NO,
 }
 

@@ -2,15 +2,7 @@
 
 from helpers.errors import ParameterError
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import (
-    LEARNING_RATE,
-    REPLICAS,
-    TARGET_ACCURACY,
-    TRAIN_IMAGES,
-    by_scale,
-    number,
-    whole,
-)
+from helpers.parameters import by_scale, number, usual, whole
 
 # The small network: two 5x5 convolutions, two dense layers.
 SMALL_CNN = Network(480_000, 13_000, 22_000)
@@ -26,17 +18,14 @@ SIZES = by_scale(  # smoke, laptop, gpu
     # A run of so many epochs reaches this; the notebook that the lab follows has 0.89.
     target_accuracy=(0.3, 0.85, 0.89),
 )
-RULES = {
-    "replicas": REPLICAS,
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "learning_rate": LEARNING_RATE,
-    "momentum": number(0, 1),
+RULES = usual(
+    "replicas", "train_images", "valid_images", "learning_rate", "momentum",
+    "target_accuracy",
+) | {
     "pixel_mean": number(0, 1),
     "pixel_deviation": number(0.01, 1),
     "steps_per_call": whole(1, 10_000),
-    "target_accuracy": TARGET_ACCURACY,
-}
+}  # fmt: skip
 
 
 def refuse(values: dict) -> None:

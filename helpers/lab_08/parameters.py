@@ -1,20 +1,7 @@
 """The rules for the parameters of lab 08."""
 
 from helpers.notebook.estimate import Cost, wide_resnet
-from helpers.parameters import (
-    DEPTH,
-    EPOCHS,
-    LEARNING_RATE,
-    REPEATED_RUNS,
-    TARGET_ACCURACY,
-    TRAIN_IMAGES,
-    WIDTH,
-    YES_OR_NO,
-    by_scale,
-    number,
-    one_of,
-    whole,
-)
+from helpers.parameters import EPOCHS, REPEATED_RUNS, by_scale, one_of, usual, whole
 
 # What a parameter that was left at None is at each scale.
 SIZES = by_scale(  # smoke, laptop, gpu
@@ -33,22 +20,15 @@ SIZES = by_scale(  # smoke, laptop, gpu
     product=(512, 2048, 8192),
     most_mib=(4, 128, 1024),  # at most, of an array that should be larger than the cache
 )
-RULES = {
+RULES = usual(
+    "train_images", "valid_images", "depth", "width", "target_accuracy",
+    "learning_rate", "peak_learning_rate", "dropout", "shift", "flip",
+) | {
     "fast_epochs": EPOCHS,
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "depth": DEPTH,
-    "width": WIDTH,
     "stem_pool": whole(1, 7),
     "repeats": whole(1, REPEATED_RUNS),
-    "target_accuracy": TARGET_ACCURACY,
     "precision": one_of("auto", "float32", "mixed_bfloat16", "mixed_float16"),
-    "learning_rate": LEARNING_RATE,
-    "peak_learning_rate": LEARNING_RATE,
-    "dropout": number(0, 0.99),
-    "shift": number(0, 0.5),
-    "flip": YES_OR_NO,
-}
+}  # fmt: skip
 
 
 def cost(values: dict) -> Cost:

@@ -3,18 +3,16 @@
 from helpers.errors import ParameterError
 from helpers.machine.computer import cores
 from helpers.notebook.estimate import Cost, Network
-from helpers.parameters import LEARNING_RATE, by_scale, whole
+from helpers.parameters import by_scale, usual, whole
 
 # What a parameter that was left at None is at each scale.
 SIZES = by_scale(  # smoke, laptop, gpu
     train_images=(512, 8192, 60_000),
     repeats=(5, 30, 30),
 )
-RULES = {
+RULES = usual("train_images", "learning_rate") | {
     # More would only wait for each other's cores; each takes half a gigabyte of memory.
     "workers": whole(2, 8),
-    "train_images": whole(256, 60_000),
-    "learning_rate": LEARNING_RATE,
     "repeats": whole(3, 1000),
 }
 

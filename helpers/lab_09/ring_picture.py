@@ -9,6 +9,7 @@ import numpy as np
 
 from callbacks.live.place import in_jupyterlab
 from helpers.figures import ORANGE, show_beside, show_figure
+from helpers.notebook.players import play_through
 from helpers.workers.threads import run_in_threads
 
 if TYPE_CHECKING:
@@ -137,9 +138,7 @@ def live(rounds: list[Round]) -> "tuple[plt.Figure, widgets.VBox]":
     last = len(rounds) - 1
     wide = {"layout": {"width": "15em"}, "style": {"description_width": "4em"}}
     chosen = widgets.IntSlider(0, min=0, max=last, description="round", **wide)
-    play = widgets.Play(0, min=0, max=last, interval=900, layout={"display": "none"})
-    widgets.link((play, "value"), (chosen, "value"))
-    button = widgets.Button(description=PLAY, layout={"width": "11em"})
+    play, button = play_through(chosen, PLAY, 900)
     figure, axis = plt.subplots(figsize=(4.6, 3.6))
 
     def draw(change=None):
@@ -147,17 +146,7 @@ def live(rounds: list[Round]) -> "tuple[plt.Figure, widgets.VBox]":
         _draw(axis, rounds[chosen.value], chosen.value)
         figure.canvas.draw_idle()
 
-    def start_or_stop(clicked):
-        if not play.playing:
-            chosen.value = 0
-        play.playing = not play.playing
-
-    def name_button(change):
-        button.description = "Stop" if play.playing else PLAY
-
     chosen.observe(draw, "value")
-    play.observe(name_button, "playing")
-    button.on_click(start_or_stop)
     draw()
     return figure, widgets.VBox([chosen, widgets.HBox([button, play])])
 

@@ -1,15 +1,7 @@
 """The rules for the parameters of lab 12."""
 
 from helpers.notebook.estimate import STEP_SECONDS, Cost, wide_resnet
-from helpers.parameters import (
-    LEARNING_RATE,
-    REPEATED_RUNS,
-    TARGET_ACCURACY,
-    TRAIN_IMAGES,
-    by_scale,
-    number,
-    whole,
-)
+from helpers.parameters import REPEATED_RUNS, by_scale, number, usual, whole
 
 # The value at each scale of a parameter that was left at None.
 SIZES = by_scale(  # smoke, laptop, gpu
@@ -21,14 +13,10 @@ SIZES = by_scale(  # smoke, laptop, gpu
     judge_seeds=(2, 4, 10),
     calibration_steps=(2, 40, 1000),
 )
-RULES = {
-    "train_images": TRAIN_IMAGES,
-    "valid_images": whole(1, 10_000),
-    "target_accuracy": TARGET_ACCURACY,
+RULES = usual("train_images", "valid_images", "target_accuracy", "peak_learning_rate") | {
     "repeats": whole(2, REPEATED_RUNS),
     "judge_seeds": whole(2, REPEATED_RUNS),
     "calibration_steps": whole(1, 100_000),
-    "peak_learning_rate": LEARNING_RATE,
     "alpha": number(0.0001, 0.5),
 }
 RECIPES, STARTS = 6, 20  # recipes of the ablation; trainings that compile something

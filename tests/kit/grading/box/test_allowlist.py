@@ -51,7 +51,7 @@ SHARED = {
     "helpers/notebook/end_message.py", "helpers/notebook/estimate.py",
     "helpers/notebook/kernel_patch.py", "helpers/notebook/listing.py",
     "helpers/notebook/messages.py",
-    "helpers/notebook/notebooks.py",
+    "helpers/notebook/notebooks.py", "helpers/notebook/players.py",
     "helpers/notebook/prediction_form.py", "helpers/notebook/session.py",
     "helpers/notebook/stop.py", "helpers/parameters.py", "helpers/plain_json.py",
     "helpers/run_card/__init__.py", "helpers/run_card/prediction_kinds.py",
