@@ -13,13 +13,12 @@ import sys
 from collections import Counter
 from pathlib import Path
 
-import jupytext
-import nbformat
 import pytest
 
 from helpers.exercise import exercise_folders, find_exercise, shared_words
 from helpers.files import REPOSITORY
 from kit.authoring.recorded_answers import mutants_path
+from kit.generate import generate
 from kit.imports import files_behind
 from kit.labs import all_labs, find_lab
 from kit.todo_cells import modules
@@ -68,9 +67,14 @@ def fingerprint_of(path: Path, params: dict) -> tuple[str, str] | None:
 @functools.cache
 def of_exercise(number: str, path: Path) -> str:
     """A hash of what decides what a check says of answers."""
+    return _hash([], _check_of(number), _test(path))
+
+
+@functools.cache
+def _check_of(number):
     exercise = find_exercise(number)
     folder = REPOSITORY.joinpath(*exercise.package.split("."))
-    begin = [f"{exercise.package}.judge", f"{exercise.package}.probe", _module(path)]
+    begin = [f"{exercise.package}.judge", f"{exercise.package}.probe"]
     begin.append(exercise.package.rpartition(".")[0] + ".reference")
     answers = mutants_path(number)
     files = {
@@ -82,6 +86,13 @@ def of_exercise(number: str, path: Path) -> str:
 
 
 @functools.cache
+def _test(path):
+    """A hash of a file of tests, and of what it imports."""
+    behind = files_behind([".".join(path.with_suffix("").parts)])
+    return _hash({REPOSITORY / one for one in behind})
+
+
+@functools.cache
 def of_notebook(number: str, path: Path) -> str:
     """A hash of what decides what a lab's cells print."""
     lab = find_lab(number)
@@ -89,13 +100,13 @@ def of_notebook(number: str, path: Path) -> str:
     checks = [".".join(one.relative_to(REPOSITORY).parts) for one in folders]
     begin = [f"{one}.{part}" for one in checks for part in ("judge", "probe")]
     begin += [f"helpers.{lab.folder.name}.{part}" for part in ("reference", "parameters")]
-    begin += [*modules(lab), _module(path)]
+    begin += modules(lab)
     data = [one for one in lab.folder.rglob("*") if one.suffix in DATA]
     files = {*(REPOSITORY / one for one in files_behind(begin)), *data}
     files |= {*shared_words(lab.folder), REPOSITORY / "kit/authoring/nbval.cfg"}
-    stored = nbformat.read(lab.solution, as_version=4).cells
-    outputs = [cell.outputs for cell in stored if cell.cell_type == "code"]
-    return _hash(files, _cells(number), outputs)
+    stored = json.loads(lab.solution.read_text(encoding="utf-8"))["cells"]
+    outputs = [cell["outputs"] for cell in stored if cell["cell_type"] == "code"]
+    return _hash(files, _test(path), _cells(number), outputs)
 
 
 @functools.cache
@@ -107,10 +118,6 @@ def of_code() -> str:
     return _hash(files, *(_cells(lab.number) for lab in all_labs()))
 
 
-def _module(path):
-    return ".".join(path.with_suffix("").parts)
-
-
 @functools.cache
 def _cells(number):
     """The code of a lab's cells, without the text between them, and without comments.
@@ -118,11 +125,11 @@ def _cells(number):
     What a cell must not do without is said by TODO comments, which are in the tests of
     text.
     """
-    cells = jupytext.read(find_lab(number).source, fmt="py:percent").cells
-    code = [cell.source for cell in cells if cell.cell_type == "code"]
-    return [_without_comments(source) for source in code]
+    cells = [cell for notebook in generate(find_lab(number)) for cell in notebook.cells]
+    return [_without_comments(cell.source) for cell in cells if cell.cell_type == "code"]
 
 
+@functools.cache
 def _without_comments(source):
     try:
         return ast.unparse(ast.parse(source))
