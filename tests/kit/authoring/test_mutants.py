@@ -86,7 +86,7 @@ def test_a_check_that_refuses_its_own_reference_is_no_measure(monkeypatch):
         ask.ask_mutants("2.3")
 
 
-@pytest.mark.slow
+@pytest.mark.weekly
 @pytest.mark.xdist_group("mutants")
 @pytest.mark.parametrize("source", ["while True: pass", "import os; os._exit(0)"])
 def test_a_mutant_that_does_not_end_or_ends_python_does_not_pass(

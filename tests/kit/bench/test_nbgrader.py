@@ -11,6 +11,8 @@ from kit.bench import nbgrader
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
 
+pytestmark = pytest.mark.weekly  # it installs nbgrader first
+
 # Reading validates the marks of every cell, by nbgrader's own schema.
 READ = """
 import json, sys
