@@ -6,6 +6,7 @@ import re
 import pytest
 
 from helpers.errors import LabError
+from helpers.files import REPOSITORY
 from kit.authoring.pages import results
 
 
@@ -64,3 +65,10 @@ def test_a_scored_prediction_of_lab_06_is_quoted():
     said = results.prediction_section()
     assert said.startswith("    Your prediction ")
     assert f"{entry['value']:g}" in said
+
+
+def test_the_readme_quotes_it_without_the_question_that_a_student_will_be_asked():
+    readme = (REPOSITORY / "README.md").read_text(encoding="utf-8")
+    before = readme.partition("## How a lab works")[2].partition("<!-- prediction:")[0]
+    assert "we had guessed" in before
+    assert not re.search(r"lab\s+\d\d|reading images", before)
