@@ -6,8 +6,9 @@ two files is the same link here and on the repository's own pages.
 
 import os
 import re
+import textwrap
 import tomllib
-from html import unescape
+from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
@@ -19,6 +20,8 @@ REPOSITORY = Path(__file__).resolve().parents[1]
 # Where to clone the course; for one on GitHub there are buttons of Colab and Binder, too.
 # A workflow knows its own.
 repository_url = os.environ.get("LABS_REPOSITORY_URL", "")
+# Where the pages will be; what other sites show of a link needs whole addresses.
+html_baseurl = os.environ.get("LABS_SITE_URL", "")
 
 project = "Scaling Labs"
 release = tomllib.loads((REPOSITORY / "pyproject.toml").read_text())["project"]["version"]
@@ -43,7 +46,7 @@ nb_mime_priority_overrides = [("*", "application/vnd.jupyter.widget-view+json", 
 
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
-html_title = f"Scaling Labs {release}"
+html_title = "Scaling Labs"
 html_logo = html_favicon = "../kit/look/mark.svg"
 html_static_path = ["site", "../kit/look/tokens.css"]
 html_css_files = ["tokens.css", "site.css"]
@@ -52,8 +55,11 @@ html_sourcelink_suffix = ""  # *Download source* gives the file under its own na
 html_context = {
     "default_mode": "auto",  # light or dark, as the reader's system
     "course_address": repository_url,
+    "site_address": html_baseurl,
 }
 html_additional_pages = {"index": "redirect.html"}
+if html_baseurl:  # it is shown at any address, so its link has to be a whole one
+    html_additional_pages["404"] = "not_found.html"
 templates_path = ["site"]
 html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
 html_theme_options = {
@@ -78,13 +84,15 @@ SCROLLS = """
 {}
 </div>
 """
+FIRST_TITLE = "Train neural networks fast: predict, measure, explain"
 # It mentions every term once, and explains none.
 NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
 
 
 def _prepare_page(app, name, source):
     # Not at the top: the live parts of a page import Keras, which setup() keeps quiet.
-    from kit.authoring.pages.site_page import as_glossary, link_repository, site_page
+    from kit.authoring.pages.first_page import first_page
+    from kit.authoring.pages.site_page import as_glossary, name_repository, site_page
 
     # Here a button can turn a page dark, so a page has both pictures, and hides one.
     source[0] = BOTH.sub(
@@ -95,7 +103,9 @@ def _prepare_page(app, name, source):
         source[0],
     )
     if name == root_doc:
-        source[0] = link_repository(source[0], app.config.repository_url)
+        source[0] = first_page(source[0], app.config.repository_url)
+    if name == "docs/places":
+        source[0] = name_repository(source[0], app.config.repository_url)
     if name == "docs/glossary":
         source[0] = as_glossary(source[0])
     if name == "CHANGELOG":
@@ -141,7 +151,33 @@ def _write_formula(display):
     return visit
 
 
+def _describe(app, name, context, document):
+    """What a search engine, or a message with a link, shows of a page."""
+    if name == root_doc:
+        context["title"] = FIRST_TITLE
+    texts = (
+        " ".join(paragraph.astext().split())
+        for paragraph in document.findall(nodes.paragraph)
+        if isinstance(paragraph.parent, nodes.section)
+    )
+    about = {"description": textwrap.shorten(next(texts, project), 200, placeholder=" …")}
+    about |= {
+        "og:title": unescape(context["title"]),
+        "og:description": about["description"],
+    }
+    about |= {"og:type": "website", "og:site_name": project}
+    if app.config.html_baseurl:
+        about["og:image"] = f"{app.config.html_baseurl}_images/law.png"
+        about["og:url"] = f"{app.config.html_baseurl}{name}.html"
+    context["metatags"] += "".join(
+        f'<meta {"property" if ":" in key else "name"}="{key}" content="{escape(text)}">\n'
+        for key, text in about.items()
+    )
+
+
 def _prepare_output(app, name, template, context, document):
+    if document:
+        _describe(app, name, context, document)
     if name == "search":
         app.add_js_file("search.js", defer="defer")
     if name.startswith("solutions/"):

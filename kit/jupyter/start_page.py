@@ -150,7 +150,7 @@ def _card(state, folder):
         "own_file": ""
         if state.rivals or state.file == f"{state.name}.ipynb"
         else state.file,
-        "picture": _picture(state.name),
+        "picture": lab_picture(state.name),
         "number": state.name[:2],
         "minutes": working_time.in_hours(state.minutes),
         "spent": working_time.in_hours(spent_minutes) if spent_minutes else "",
@@ -163,7 +163,7 @@ def _card(state, folder):
     }
 
 
-def _picture(name):
+def lab_picture(name: str) -> str:
     """The drawing in a lab's folder, or nothing."""
     path = HELPERS / f"lab_{name[:2]}" / "picture.svg"
     return Markup(path.read_text(encoding="utf-8")) if path.is_file() else ""

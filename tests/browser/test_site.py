@@ -16,11 +16,13 @@ from PIL import Image
 from playwright.sync_api import expect
 
 from helpers.files import REPOSITORY
-from kit.authoring.pages.site_page import link_repository, site_page
-from kit.labs import all_labs, find_lab
+from kit.authoring.pages.first_page import first_page
+from kit.authoring.pages.site_page import site_page
+from kit.labs import all_labs, find_lab, title_and_question
 from tests.browser.accessibility import violations
 
 ADDRESS = "https://example.org/labs"
+SITE = "https://labs.example.org/"
 GLOSSARY = REPOSITORY / "docs" / "glossary.md"
 
 
@@ -35,7 +37,7 @@ def site(tmp_path_factory):
             "-c", "docs", ".", str(folder),
         ],
         cwd=REPOSITORY, capture_output=True, text=True, check=False,
-        env=os.environ | {"LABS_REPOSITORY_URL": ADDRESS},
+        env=os.environ | {"LABS_REPOSITORY_URL": ADDRESS, "LABS_SITE_URL": SITE},
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return folder
@@ -104,6 +106,41 @@ def test_the_first_page_lists_pages_and_none_of_their_sections(site):
 def test_the_first_page_leads_to_the_course(site):
     found = re.search(r'url=([^"]+)"', (site / "index.html").read_text(encoding="utf-8"))
     assert (site / found[1]).is_file()
+
+
+def test_each_lab_has_a_card_that_leads_to_it(site):
+    article = (site / "docs" / "index.html").read_text(encoding="utf-8")
+    article = article.partition("<article")[2]
+    cards = re.findall(r'<li><a href="([^"]+)"><span class="lab-picture"', article)
+    assert cards == [f"../solutions/{lab.name}.html" for lab in all_labs()]
+    for lab in all_labs():
+        assert title_and_question(lab)[0].partition(": ")[2] in article
+    folded = re.search(r"<details>.*?</details>", article, re.S)[0]
+    assert "<em>Left:</em>" in folded
+    assert "<em>Right:</em>" in folded
+
+
+def test_a_page_says_what_it_is_about(site):
+    for name, title, about in (
+        ("docs/index", "Train neural networks fast", "Predict it. Measure it."),
+        ("solutions/00_devices", "Lab 00: Which processor", ""),
+        ("docs/grading", "How grading works", "labs grade takes only"),
+    ):
+        html = (site / f"{name}.html").read_text(encoding="utf-8")
+        assert html.count('<meta name="description"') == 1
+        assert "<title>" + title in html
+        told = dict(re.findall(r'<meta property="og:(\w+)" content="([^"]+)">', html))
+        assert told["title"].startswith(title)
+        assert told["description"].startswith(about)
+        assert "Colab" not in told["description"]
+        assert (site / told["image"].removeprefix(SITE)).is_file()
+        assert (site / told["url"].removeprefix(SITE)).is_file()
+
+
+def test_a_wrong_address_leads_to_the_first_page(site):
+    [target] = Links(site / "404.html").targets
+    assert target.startswith(SITE)
+    assert (site / target.removeprefix(SITE)).is_file()
 
 
 def test_an_answer_is_folded_below_its_open_exercise(site, page):
@@ -186,8 +223,10 @@ def test_links_have_one_colour(site, page):
     page.goto((site / "docs" / "index.html").as_uri())
     colour = "all => all.map(e => getComputedStyle(e).color)"
     inside = page.locator(".bd-article td a").evaluate_all(colour)
-    assert len(inside) == len(all_labs())
-    assert set(inside) == set(page.locator(".bd-article p a").evaluate_all(colour))
+    assert inside
+    assert set(inside) == set(
+        page.locator(".bd-article li a.internal").evaluate_all(colour)
+    )
 
 
 BUILD_TWICE = """
@@ -218,9 +257,8 @@ def test_the_first_page_and_the_footer_link_to_the_repository(site):
         assert Links(path).targets.count(ADDRESS) == links
         assert "Scaling Labs, MIT licence." in path.read_text(encoding="utf-8")
     source = (REPOSITORY / "docs" / "index.md").read_text(encoding="utf-8")
-    linked = link_repository(source, ADDRESS)
-    assert linked.count(f"[clone the repository]({ADDRESS})") == 1
-    assert link_repository(source) == source
+    assert first_page(source, ADDRESS).count(f"[clone the repository]({ADDRESS})") == 1
+    assert "[clone the repository]" not in first_page(source)
 
 
 def test_a_lab_can_be_downloaded_solved_and_unsolved(site):
@@ -252,9 +290,13 @@ def test_a_lab_can_be_downloaded_solved_and_unsolved(site):
 def test_buttons_lead_to_the_repository_that_was_given(repository, linked):
     lab = find_lab("02")
     source = lab.solution.read_text(encoding="utf-8")
-    ways = json.loads(site_page(lab.name, source, repository))["cells"][1]["source"]
+    ways = json.loads(site_page(lab.name, source, repository))["cells"][0]["source"]
     assert re.findall(r"Open in (\w+\]\(https://[a-z]+)", ways) == linked
     assert ways.count("/me/labs/") == len(linked)
+    cell = f'REPOSITORY = "{repository}"\n   !git clone'
+    assert (cell in ways) == bool(linked), "the first cell of Colab can be copied as it is"
+    assert ways.startswith("# Lab 02"), "the heading stays the first line"
+    assert "This is the solved notebook" not in ways
 
 
 def test_a_telephone_shows_the_whole_width_of_every_page(site, page):

@@ -7,7 +7,7 @@ from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
 from kit.authoring.pages.law_figure import law_section
 from kit.authoring.pages.results import faster_section, prediction_section
-from kit.labs import all_labs, title_and_question
+from kit.labs import Lab, all_labs, title_and_question
 from kit.leaderboard.section import board_section
 from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 
@@ -22,8 +22,7 @@ BENCH = DOCS / "bench"
 def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
     tables = {"training": _training(), "accuracy": _accuracy()}
-    tables |= {"labs": _table(), "labs of the site": _table_of_site()}
-    tables["board"] = board_section(DOCS / "leaderboard")
+    tables |= {"labs": _table(), "board": board_section(DOCS / "leaderboard")}
     tables |= {"faster": faster_section(), "prediction": prediction_section()}
     written = []
     for page in PAGES:
@@ -43,7 +42,8 @@ def build_readme(write: bool = True) -> list[Path]:
 
 
 def _table():
-    runs, people = _runs_and_people()
+    runs = {lab: _stored_run(lab) for lab in all_labs()}
+    people = {lab: minutes_of(lab) for lab in runs}
     rows = "".join(
         _row(lab, in_hours(people[lab]), run.get("minutes", "?"))
         for lab, run in runs.items()
@@ -64,23 +64,10 @@ def _table():
     )
 
 
-def _table_of_site():
-    _, people = _runs_and_people()
-    rows = "".join(
-        f"| [{lab.name}](../solutions/{lab.solution.name}) | {_question(lab)} "
-        f"| {in_hours(minutes)} |\n"
-        for lab, minutes in people.items()
-    )
-    return (
-        "| lab | the question | your time, about |\n|---|---|---|\n"
-        f"{rows}\n{_all_time(people)}\n"
-    )
-
-
-def _runs_and_people():
-    """The stored run of each lab, and the minutes that a person needs for it."""
-    runs = {lab: _stored_run(lab) for lab in all_labs()}
-    return runs, {lab: _person(lab, run) for lab, run in runs.items()}
+def minutes_of(lab: Lab) -> int:
+    """The minutes that a person needs for a lab, its run included."""
+    notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
+    return working_minutes(lab.number, notebook, _stored_run(lab).get("minutes", 0))
 
 
 def _all_time(people):
@@ -92,12 +79,6 @@ def _all_time(people):
 
 def _question(lab):
     return title_and_question(lab)[0].partition(": ")[2]
-
-
-def _person(lab, run):
-    """Minutes that a person needs for a lab, run and all."""
-    notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
-    return working_minutes(lab.number, notebook, run.get("minutes", 0))
 
 
 def _row(lab, person, minutes):

@@ -6,13 +6,35 @@ import textwrap
 from urllib.parse import urlsplit
 
 from helpers.coach.quizzes import ADVICE, WITHOUT_A_KERNEL
+from helpers.files import REPOSITORY
 from helpers.plain_json import as_json
 from kit.authoring.pages.live_parts import live_part
+from kit.authoring.pages.readme import minutes_of
+from kit.guesses import NOTE
 from kit.labs import find_lab
+from kit.working_time import in_hours
 
+ON_THE_SITE = (
+    "*You read our own run, with our answers folded below the exercises. The predictions "
+    "are example guesses, such as a reader might make, and some of them are far off.*"
+)
+IN_COLAB = """<details><summary>In Colab, run this cell first</summary>
+
+1. Open the notebook in Colab, which gets it without the files that it imports.
+2. Click *+ Code*, and move the new cell to the top.
+3. Paste this into it, and run it:
+
+{code}
+
+4. Run the notebook from its first cell. [Where the labs run](../docs/places.md#colab) says
+   what has been tried in Colab.
+
+</details>
+"""
 FOLDED = {"parameters": "the parameters", "setup": "the set-up"}
 COLAB = "https://colab.research.google.com/github{path}/blob/main/notebooks/{name}.ipynb"
-CLONE = "clone the repository"
+EXAMPLE = "https://github.com/OWNER/scaling-labs"
+PLACES = REPOSITORY / "docs" / "places.md"
 BINDER = "https://mybinder.org/v2/gh{path}/main?urlpath=lab/tree/notebooks/{name}.ipynb"
 
 
@@ -56,26 +78,31 @@ def site_page(name: str, source: str, repository: str = "", first: str = "index"
         cells.append(cell)
         if moves := live_part(lab.number, text):
             cells.append(_text("live", moves))
-    cells.insert(1, _ways_to_run(lab.name, repository))
+    heading, _, text = "".join(cells[0]["source"]).partition("\n\n")
+    ways = _ways_to_run(lab.name, repository)
+    first_cell = cells[0] | {
+        "source": f"{heading}\n\n{ways}\n\n{text.replace(NOTE, ON_THE_SITE)}"
+    }
+    cells = [first_cell, *cells[1:]]
     return as_json(notebook | {"cells": cells})
 
 
-def link_repository(source: str, repository: str = "") -> str:
-    """Link the words of the first page that say what to clone.
+def name_repository(source: str, repository: str = "") -> str:
+    """Put the course's own address into the cell that begins a notebook in Colab.
 
     Parameters
     ----------
     source : str
-        Its Markdown.
+        docs/places.md, which has the cell.
     repository : str
-        An address; empty: the words stay as they are.
+        An address; empty: the cell keeps its example.
 
     Returns
     -------
     str
         Markdown.
     """
-    return source.replace(CLONE, f"[{CLONE}]({repository})") if repository else source
+    return source.replace(EXAMPLE, repository) if repository else source
 
 
 def as_glossary(source: str) -> str:
@@ -124,15 +151,25 @@ def _fold(cell, what):
 
 
 def _ways_to_run(name, repository):
-    ways = [f"{{download}}`Download the unsolved notebook <../notebooks/{name}.ipynb>`"]
-    address = urlsplit(repository)
+    ways = [f"About {in_hours(minutes_of(find_lab(name)))}"]
+    ways.append(f"{{download}}`Download the unsolved notebook <../notebooks/{name}.ipynb>`")
+    address, begin = urlsplit(repository), ""
     if address.hostname == "github.com":
         path = address.path.rstrip("/")
         for place, form in (("Colab", COLAB), ("Binder", BINDER)):
             ways.append(f"[Open in {place}]({form.format(path=path, name=name)})")
-        ways.append("[Colab's first cell](../docs/places.md#colab)")
-    text = " · ".join([*ways, "[Where the labs run](../docs/places.md)"])
-    return _text("ways-to-run", text)
+        begin = f"\n{_cell_of_colab(repository)}\n"
+    ways.append("[Where the labs run](../docs/places.md)")
+    items = "\n".join(f"- {way}" for way in ways)
+    return f'<div class="ways">\n\n{items}\n\n</div>\n{begin}'
+
+
+def _cell_of_colab(repository):
+    """What a student has to run in Colab before the notebook."""
+    places = name_repository(PLACES.read_text(encoding="utf-8"), repository)
+    code = re.search(r"^## Colab\n.*?^(```ipython3\n.*?^```)$", places, re.M | re.S)
+    assert code
+    return IN_COLAB.format(code=textwrap.indent(code[1], "   "))
 
 
 def _text(name, text):
