@@ -309,6 +309,11 @@ def test_a_telephone_shows_the_whole_width_of_every_page(site, page):
             widths[path.relative_to(site).as_posix()] = width
     assert len(widths) > len(all_labs())
     assert not {name: width for name, width in widths.items() if width > 390}
+    page.goto((site / "docs" / "grading.html").as_uri())
+    table = page.locator(".pst-scrollable-table-container").first
+    assert table.evaluate("e => e.scrollWidth === e.clientWidth"), "names of files break"
+    ways_on = page.locator(".prev-next-area a")
+    assert min(ways_on.evaluate_all("all => all.map(e => e.clientWidth)")) > 300
 
 
 def test_on_a_telephone_a_figure_keeps_its_size_and_scrolls_alone(site, page):
@@ -510,6 +515,14 @@ def test_a_link_to_the_glossary_leads_to_its_term(site):
     assert re.search(r'glossary\.html#term-throughput">(<[^>]*>)*throughput<', page)
     links = re.findall(r"docs/glossary\.html(#term-)?", page)
     assert links.count("#term-") >= len(links) - 2, "two name the glossary itself"
+
+
+def test_the_glossary_leads_to_the_first_term_of_each_letter(site):
+    page = (site / "docs/glossary.html").read_text(encoding="utf-8")
+    letters = page.partition('<div class="letters">')[2].partition("</div>")[0]
+    shown = re.findall(r'href="#term-(.)[^"]*".*?>(\w)</span></a>', letters)
+    assert [letter for _, letter in shown] == sorted({t[0].upper() for t, _ in glossary()})
+    assert all(first.upper() == letter for first, letter in shown)
 
 
 def test_every_lab_has_terms_and_labs_09_and_10_those_of_many_machines():

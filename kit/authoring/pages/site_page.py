@@ -106,7 +106,7 @@ def name_repository(source: str, repository: str = "") -> str:
 
 
 def as_glossary(source: str) -> str:
-    """docs/glossary.md with Sphinx' own block, which gives each term an address.
+    """docs/glossary.md with an address for each term, by Sphinx' own block, and letters.
 
     Parameters
     ----------
@@ -119,11 +119,16 @@ def as_glossary(source: str) -> str:
     str
     """
     head, *entries = re.split(r"^\*\*(.+?)\*\*: ", source, flags=re.M)
-    terms = zip(entries[::2], entries[1::2], strict=True)
+    terms = list(zip(entries[::2], entries[1::2], strict=True))
+    first = {}
+    for term, _ in terms:
+        first.setdefault(term[0].upper(), term)
+    letters = " ".join(f"{{term}}`{letter} <{term}>`" for letter, term in first.items())
     inside = "\n\n".join(
         f"{term}\n{textwrap.indent(text.strip(), '  ')}" for term, text in terms
     )
-    return f"{head}```{{glossary}}\n{inside}\n```\n"
+    letters = f'<div class="letters">\n\n{letters}\n\n</div>\n\n'
+    return f"{head}{letters}```{{glossary}}\n{inside}\n```\n"
 
 
 def _tidy_outputs(cell):
