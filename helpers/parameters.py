@@ -5,6 +5,7 @@ each lab's own parameters are in `helpers/lab_NN/parameters.py`.
 """
 
 import ast
+import difflib
 import importlib
 import os
 from collections.abc import Callable, Iterable
@@ -236,9 +237,10 @@ def check_parameters(
     taken = dict(values)
     for name, value in values.items():
         if name not in allowed:
-            raise ParameterError(
-                f"lab {lab} has no parameter {name!r}; it has {', '.join(allowed)}."
-            )
+            line = f"lab {lab} has no parameter {name!r}; it has {', '.join(allowed)}."
+            for near in difflib.get_close_matches(name, allowed, 1):
+                line += f" Did you mean {near}?"
+            raise ParameterError(line)
         if value is None and name in optional:
             continue
         if not rules[name].allows(value):

@@ -19,7 +19,14 @@ import typer
 from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
-from kit.headless.given_parameters import check_folder, declared, parsed, warning
+from kit.headless.given_parameters import (
+    check_folder,
+    declared,
+    for_each,
+    parsed,
+    texts_of,
+    warning,
+)
 from kit.labs import all_labs, find_lab
 from kit.leaderboard.commands import app as leaderboard_app
 
@@ -195,9 +202,12 @@ def run(
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Execute labs headless and write reports/index.html."""
+    """Execute labs headless and write reports/index.html.
+
+    For one lab of several, give its number before the name: -p 00.repeats=2.
+    """
     labs = _chosen(names)
-    parameters = [parsed(parameter or [], lab) for lab in labs]
+    parameters = for_each(parameter or [], labs)
     for lab, given in zip(labs, parameters, strict=True):
         if line := warning(lab, given):
             typer.echo(f"{lab.name}: {line}", err=as_json)
@@ -206,7 +216,8 @@ def run(
     try:
         went_well = run_labs(labs, parameters, not student, as_json)
     except KeyboardInterrupt as stopped:
-        options = [f"-p {shlex.quote(one)}" for one in parameter or []]
+        given = texts_of(parameter or [], str(stopped).split())
+        options = [f"-p {shlex.quote(one)}" for one in given]
         options += ["--student"] * student + ["--json"] * as_json
         again = as_started(f"`{' '.join(['labs run', str(stopped), *options])}`")
         typer.echo(
@@ -712,7 +723,8 @@ def plan(
     link: Annotated[
         str | None,
         typer.Option(
-            help="The link between machines, such as 25Gbit; --model has its own."
+            help="The link between machines, such as 25Gbit; with --model by default as "
+            "published."
         ),
     ] = None,
     model: Annotated[
@@ -726,12 +738,15 @@ def plan(
     device: Annotated[
         str | None,
         typer.Option(
-            help="With --model: the kind of device, such as h100.",
+            help="With --model: the kind of device, such as h100; by default as published.",
             autocompletion=_devices_beginning,
         ),
     ] = None,
     memory: Annotated[
-        str | None, typer.Option(help="With --model: memory of a device, such as 80GB.")
+        str | None,
+        typer.Option(
+            help="With --model: memory of a device, such as 80GB; by default its kind's."
+        ),
     ] = None,
     tokens: Annotated[
         int | None,

@@ -2,6 +2,7 @@
 
 import ast
 import json
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -17,6 +18,8 @@ from helpers.parameters import (
     sizes_of,
 )
 from kit.labs import Lab
+
+OF_ONE_LAB = re.compile(r"(\d\d)\.(?=[a-z_]+=)")
 
 
 def parsed(texts: Iterable[str], lab: Lab) -> dict:
@@ -50,6 +53,64 @@ def parsed(texts: Iterable[str], lab: Lab) -> dict:
     known = {name: given.get(name, value) for name, value in usual.items()}
     check_given(known, lab.name, sizes, set(given) - set(usual))
     return given
+
+
+def for_each(texts: Iterable[str], labs: list[Lab]) -> list[dict]:
+    """`parsed` for each of several labs; ``"00.repeats=2"`` is for lab 00 alone.
+
+    Parameters
+    ----------
+    texts : list of str
+    labs : list of kit.labs.Lab
+
+    Returns
+    -------
+    list of dict
+
+    Raises
+    ------
+    LabError
+        As `parsed`, or if a text is for a lab that is not among these.
+    """
+    numbers = [lab.number for lab in labs]
+    for text in texts:
+        found = OF_ONE_LAB.match(text)
+        if found and found[1] not in numbers:
+            raise LabError(
+                f"-p {text} is for lab {found[1]}, but the labs to run are "
+                f"{', '.join(numbers)}."
+            )
+        name = text.partition("=")[0]
+        known = [lab.number for lab in labs if name in declared(lab)[0]]
+        if not found and 0 < len(known) < len(labs):
+            lacks = ", ".join(number for number in numbers if number not in known)
+            alone = " ".join(f"-p {number}.{text}" for number in known)
+            raise LabError(
+                f"{name} is no parameter of lab {lacks}. To set it where it is one, give "
+                f"{alone}."
+            )
+    return [parsed(texts_of(texts, [lab.number]), lab) for lab in labs]
+
+
+def texts_of(texts: Iterable[str], numbers: list[str]) -> list[str]:
+    """The texts that concern these labs; for one lab, without its number.
+
+    Parameters
+    ----------
+    texts : list of str
+        As ``"00.repeats=2"`` or ``"epochs=3"``.
+    numbers : list of str
+
+    Returns
+    -------
+    list of str
+    """
+    found = [(OF_ONE_LAB.match(text), text) for text in texts]
+    return [
+        text[3:] if of_one and len(numbers) == 1 else text
+        for of_one, text in found
+        if not of_one or of_one[1] in numbers
+    ]
 
 
 def by_name(texts: Iterable[str]) -> dict[str, str]:

@@ -22,7 +22,7 @@ from helpers.run_card.documents import cards_of, latest_cards
 from kit.cli import app, as_started
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
-from kit.headless.given_parameters import declared, parsed
+from kit.headless.given_parameters import declared, for_each, parsed, texts_of
 from kit.headless.report import write_report
 from kit.labs import all_labs, find_lab
 from kit.place import doctor
@@ -403,6 +403,29 @@ def test_the_command_line_knows_every_parameter_of_a_lab_and_refuses_others(lab)
     assert (given["scale"], given["seed"]) == ("smoke", 2)
     with pytest.raises(ParameterError, match="has no parameter"):
         parsed(["bacth_size=8"], lab)
+
+
+def test_a_parameter_that_is_nearly_right_is_asked_about():
+    with pytest.raises(ParameterError, match=r"log_dir\. Did you mean sweep_batch_sizes\?"):
+        parsed(["sweep_batch_size=8"], find_lab("02"))
+    with pytest.raises(ParameterError, match=r"columns\. Did you mean repeats\?"):
+        parsed(["repets=2"], find_lab("00"))
+    with pytest.raises(ParameterError, match=r"columns\.$"):
+        parsed(["something=2"], find_lab("00"))
+
+
+def test_a_parameter_can_be_for_one_of_several_labs():
+    texts, labs = ["scale=smoke", "00.repeats=2"], [find_lab("00"), find_lab("02")]
+    smoke = {"scale": "smoke"}
+    assert for_each(texts, labs) == [smoke | {"repeats": 2}, smoke]
+    assert texts_of(texts, ["00", "02"]) == texts  # as a later command has to give them
+    assert texts_of(texts, ["02", "03"]) == ["scale=smoke"]
+    with pytest.raises(LabError, match="is for lab 03, but the labs to run are 00, 02"):
+        for_each(["03.patience=2"], labs)
+    with pytest.raises(LabError, match=r"no parameter of lab 02.*give -p 00\.repeats=2"):
+        for_each(["repeats=2"], labs)
+    with pytest.raises(ParameterError, match="has no parameter 'repets'"):
+        for_each(["repets=2"], labs)
 
 
 def test_a_text_stays_a_text_and_a_list_may_be_a_tuple(tmp_path, monkeypatch):
