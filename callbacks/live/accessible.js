@@ -51,25 +51,25 @@ if (!window.labsAccessible) {
     };
 
     // Several fields are a group, and what stands above them is its name. A refused field
-    // leads to the reason.
-    let replies = 0;
+    // leads to the reason below it.
+    let reasons = 0;
     const form = (box) => {
         const legend = box.parentElement.querySelector(":scope > .labs-legend");
         if (legend) {
             set(box, "role", "group");
             set(box, "aria-label", text(legend));
         }
-        const reply = box.querySelector('[role="alert"]');
-        if (reply && !reply.id) reply.id = `labs-reply-${++replies}`;
         box.querySelectorAll(".widget-toggle-buttons").forEach((buttons) => {
             set(buttons, "role", "group");
             set(buttons, "aria-label", text(buttons.querySelector(".widget-label")));
         });
         box.querySelectorAll('input[type="text"], select').forEach((field) => {
-            const isRefused = !!field.closest(".labs-refused");
-            set(field, "aria-invalid", String(isRefused));
+            const refused = field.closest(".labs-refused");
+            const reason = refused?.nextElementSibling?.querySelector('[role="alert"]');
+            if (reason && !reason.id) reason.id = `labs-reason-${++reasons}`;
+            set(field, "aria-invalid", String(!!refused));
             for (const name of ["aria-describedby", "aria-errormessage"]) {
-                if (isRefused && reply) set(field, name, reply.id);
+                if (reason) set(field, name, reason.id);
                 else field.removeAttribute(name);
             }
         });
@@ -165,6 +165,13 @@ if (!window.labsAccessible) {
             && event.target.closest(".jupyter-matplotlib-canvas-div");
         if (place && event.key === "Tab") event.stopPropagation();
     }, true);
+
+    // A figure without a kernel would still try to tell it of the mouse, and fail.
+    const isDead = ".jupyter-widgets-disconnected .jupyter-matplotlib-canvas-div *";
+    for (const kind of ["move", "enter", "leave", "down", "up"].map((one) => `mouse${one}`))
+        window.addEventListener(kind, (event) => {
+            if (event.target.matches?.(isDead)) event.stopPropagation();
+        }, true);
 
     // As in any form, Enter is its button. The field passes its text on when it is left.
     document.addEventListener("keydown", (event) => {

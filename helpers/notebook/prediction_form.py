@@ -18,11 +18,6 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 12
 LONGEST_ALIGNED = 24  # letters of a label
-EXAMPLES = {
-    "ratio": "a number above 0", "fraction": "from 0 to 1", "amount": "0 or more",
-    "list": "such as 16, 256, or none", "word": "a word", "number": "a number",
-    "place": "1 for the first",
-}  # fmt: skip
 PLAIN = {
     "ratio": "one number above 0, such as 0.5",
     "fraction": "one number from 0 to 1, such as 0.5",
@@ -54,6 +49,7 @@ def ask(
     earlier: str = "",
     about: str = "",
     choices: Sequence[str] = (),
+    label: str = "{}",
 ) -> bool:
     """Show the form in JupyterLab, below a message that it is open, and later locked.
 
@@ -74,6 +70,8 @@ def ask(
         The prediction's name in words, which stands above several fields.
     choices : sequence of str
         The words that are possible, for a prediction in words.
+    label : str
+        What stands before each field, such as ``"batch size {}"`` for the name 8.
 
     Returns
     -------
@@ -90,7 +88,7 @@ def ask(
         return KEPT if line else line  # the message above has the reason
 
     if not in_jupyterlab() or not (
-        form := prediction_form(kind, value, lock_and_say, choices)
+        form := prediction_form(kind, value, lock_and_say, choices, label)
     ):
         return False
     open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
@@ -179,6 +177,7 @@ def prediction_form(
     value: object,
     lock: Callable[[object], str],
     choices: Sequence[str] = (),
+    label: str = "{}",
 ) -> "VBox | None":
     """The form as a widget; parameters as those of `ask`.
 
@@ -194,8 +193,12 @@ def prediction_form(
         names = list(value) if isinstance(value, dict) else []
         if not 0 < len(names) <= MOST_ROWS:
             return None
-    longest = max(len(_label(name)) for name in names) if of_each else 0
-    fields = [_field(of_each or kind, name, longest, choices) for name in names]
+    labels = [""]
+    if of_each:
+        labels = [label.format(name).replace("_", " ")[:60] for name in names]
+    longest = max(map(len, labels))
+    fields = [_field(of_each or kind, text, longest, choices) for text in labels]
+    reasons = [HTML(layout=Layout(width="auto", display="none")) for _ in fields]
     reply = HTML(layout=Layout(width="auto"))
     button = Button(
         description="Lock",
@@ -205,49 +208,53 @@ def prediction_form(
 
     asked_about = []
 
-    def say(line):
-        reply.value = f'<div role="alert">{as_html(line)}</div>'
-
-    def object_to(line):
-        icon = '<span aria-hidden="true">✗ </span>'
-        text = f"{icon}{as_html(line)}"
-        reply.value = f'<div role="alert" class="{PROBLEM}">{text}</div>'
+    def refuse(field, reason, line):
+        """Say what is wrong below its field; an empty line takes it back."""
+        reason.value = _problem(line) if line else ""
+        reason.layout.display = None if line else "none"
+        (field.add_class if line else field.remove_class)(REFUSED)
 
     def pressed(_):
-        for field in fields:
-            field.remove_class(REFUSED)
-        try:
-            values = [_read(of_each or kind, field.value) for field in fields]
-            given = dict(zip(names, values, strict=True)) if of_each else values[0]
-            for name, field, one in zip(names, fields, values, strict=True):
-                if one is not None and not fits(of_each or kind, one, choices):
-                    field.add_class(REFUSED)
-                    place = f"{_label(name)}: write" if of_each else "Write"
-                    typed = textwrap.shorten(str(field.value), 40, placeholder=" ...")
-                    object_to(f"{place} {PLAIN[of_each or kind]}, not “{typed}”.")
-                    return
-            empty = [name for name, one in zip(names, values, strict=True) if one is None]
-            if 0 < len(empty) < len(names) and empty != asked_about:
-                asked_about[:] = empty
-                shown = ", ".join(map(_label, empty))
-                object_to(f"Still empty: {shown}. Fill in the rest, or press Lock again.")
-                return
-            line = lock(given)
-        except RunCardError as error:  # a callback has no cell to show it
-            for field in fields:
-                if len(fields) == 1 or not _is_number(of_each or kind, field.value):
-                    field.add_class(REFUSED)
-            reason = str(error).replace("run the cell again", "press Lock again")
-            object_to(reason[0].upper() + reason[1:])
+        reply.value = ""
+        read = [_read(of_each or kind, field.value, choices) for field in fields]
+        values, problems = zip(*read, strict=True)
+        for row in zip(fields, reasons, problems, strict=True):
+            refuse(*row)
+        if any(problems):
             return
-        say(line or "Locked.")  # first: accessible.js moves the focus there
+        empty = [text for text, one in zip(labels, values, strict=True) if one is None]
+        if 0 < len(empty) < len(names) and empty != asked_about:
+            asked_about[:] = empty
+            line = (
+                f"Still empty: {', '.join(empty)}. Fill in the rest, or press Lock again."
+            )
+            reply.value = _problem(line)
+            return
+        try:
+            line = lock(dict(zip(names, values, strict=True)) if of_each else values[0])
+        except RunCardError as error:  # a callback has no cell to show it
+            said = str(error).replace("run the cell again", "press Lock again")
+            line = said[0].upper() + said[1:]
+            if of_each:
+                reply.value = _problem(line)
+            else:
+                refuse(fields[0], reasons[0], line)
+            return
+        # First: accessible.js moves the focus there.
+        reply.value = f'<div role="alert">{as_html(line or "Locked.")}</div>'
         for widget in (*fields, button):
             widget.disabled = True
 
     button.on_click(pressed)
-    form = VBox([*fields, button, reply])
+    rows = [part for row in zip(fields, reasons, strict=True) for part in row]
+    form = VBox([*rows, button, reply])
     form.add_class(FORM)
     return form
+
+
+def _problem(line):
+    icon = '<span aria-hidden="true">✗ </span>'
+    return f'<div role="alert" class="{PROBLEM}">{icon}{as_html(line)}</div>'
 
 
 def _with_legend(form, about):
@@ -260,54 +267,43 @@ def _with_legend(form, about):
     return VBox([legend, form])
 
 
-def _field(kind, name, letters, words):
+def _field(kind, text, letters, words):
     """A field; with short labels, all boxes of a form begin at the same place."""
     from ipywidgets import Layout, Text, ToggleButtons
 
-    label = "Your prediction" if name is None else _label(name)
+    label = text or "Your prediction"
     is_short = 0 < letters <= LONGEST_ALIGNED
     wide = {"description_width": f"{letters + 2}ch" if is_short else "initial"}
     choices = [("yes", True), ("no", False)] if kind == "truth" else words
     if choices:
         return ToggleButtons(options=choices, value=None, description=label, style=wide)
     return Text(
-        placeholder=EXAMPLES.get(kind, ""), description=label, style=wide,
-        continuous_update=False, layout=Layout(width="auto", max_width="28rem"),
+        placeholder=PLAIN[kind].removesuffix(", such as 0.5"), description=label,
+        style=wide, continuous_update=False,
+        layout=Layout(width="auto", max_width="28rem"),
     )  # fmt: skip
 
 
-def _label(name):
-    return str(name)[:60]
-
-
-def _read(kind, given):
-    """What a field holds, as Python; a text that is no number stays one, to be refused."""
-    if not isinstance(given, str) or kind == "word":
-        return given
-    text = given.strip().strip("[]")
-    if kind == "list":
-        if not given.strip():
-            raise RunCardError(NO_NUMBERS)
-        if text.strip().lower() == "none":
-            return []
-        return [_number(part) for part in text.split(",") if part.strip()]
-    if AMBIGUOUS.fullmatch(text):
-        thousand, small = text.replace(",", ""), text.replace(",", ".")
-        raise RunCardError(
-            f"{text} may mean {thousand} or {small}: write it without a comma and press "
-            "Lock again."
-        )
-    return (
-        _number(text.replace(",", ".") if text.count(",") == 1 else text) if text else None
-    )
-
-
-def _is_number(kind, given):
-    """Whether a field is empty, or holds what its kind of prediction can be."""
-    try:
-        return kind == "word" or not isinstance(_read(kind, given), str)
-    except RunCardError:
-        return False
+def _read(kind, given, choices):
+    """What a field holds, as Python, and what is wrong with it, or nothing."""
+    value = given
+    if isinstance(given, str) and kind != "word":
+        text = given.strip().strip("[]").strip()
+        if AMBIGUOUS.fullmatch(text) and kind != "list":
+            thousand, small = text.replace(",", ""), text.replace(",", ".")
+            return None, f"{text} may mean {thousand} or {small}: write it without a comma."
+        if kind != "list":
+            one = text.replace(",", ".") if text.count(",") == 1 else text
+            value = _number(one) if text else None
+        elif not given.strip():
+            return None, NO_NUMBERS
+        else:
+            parts = [] if text.lower() == "none" else text.split(",")
+            value = [_number(part) for part in parts if part.strip()]
+    if value is None or fits(kind, value, choices):
+        return value, ""
+    typed = textwrap.shorten(str(given), 40, placeholder=" ...")
+    return None, f"Write {PLAIN[kind]}, not “{typed}”."
 
 
 def _number(text):

@@ -23,8 +23,9 @@ from helpers.parameters import (
     scale_asked_for,
     sizes_of,
 )
-from helpers.run_card import documents, prediction_kinds, predictions, progress
+from helpers.run_card import documents, predictions, progress
 from helpers.run_card.progress import Progress
+from helpers.texts import read_texts
 
 # In the environment of the kernels of a server with kit/jupyter/jupyter_server.py: the
 # address of its start page.
@@ -229,8 +230,10 @@ def _ask(name, kind, value, lock):
         return line
 
     about = name.replace("_", " ")
-    choices = prediction_kinds.choices_of(card.content["lab"], name)
-    return prediction_form.ask(kind, value, lock_and_bind, said, about, choices)
+    texts = read_texts(card.content["lab"][:2])
+    choices = texts["prediction_choices"].get(name, [])
+    label = texts["prediction_labels"].get(name, "{}")
+    return prediction_form.ask(kind, value, lock_and_bind, said, about, choices, label)
 
 
 def _shows_earlier_runs():

@@ -120,27 +120,35 @@ class RunCard:
             measure; the card is then as it was, and `lock` waits.
         """
         check_name(self.content["lab"], name)
-        what = f"the prediction {name!r}"
         self._refused.add(name)
-        kind = kind_of(self.content["lab"], name)
-        given = _given(kind, value, what, choices_of(self.content["lab"], name))
+        kind, given = self._given(name, value)
         self._refused.discard(name)
         entry = self._prediction(name)
         predictions.note_asked(entry, value)
         line = predictions.make(entry, given, time.time())
         is_open = not self._is_locked(name) and not self._is_the_labs(name)
         if is_open and kind and given is None:
-            lock = functools.partial(self._lock_as, name, kind)
+            lock = functools.partial(self._lock_as, name)
             line = "" if self._ask(name, kind, value, lock) else line
         self._tell(line)
         if is_open and given is not None:
             self._confirm(predictions.noted(given))
         return predictions.with_keys_of(value, entry["value"])
 
-    def _lock_as(self, name, kind, value):
+    def _given(self, name, value):
+        """The kind that the lab asks for, and a prediction of it as it is stored."""
+        what, lab = f"the prediction {name!r}", self.content["lab"]
+        kind, choices = kind_of(lab, name), choices_of(lab, name)
+        if kind and isinstance(value, float) and not math.isfinite(value):
+            check_kind(kind, value, what)  # first: `nan` may not be asked for at all
+        given = predictions.without_placeholders(plain(value, what, GUESSED), what)
+        if kind and given is not None:
+            check_kind(kind, given, what, choices)
+        return kind, given
+
+    def _lock_as(self, name, value):
         """Note a prediction and lock it at once; returns a line if it comes too late."""
-        what = f"the prediction {name!r}"
-        given = _given(kind, value, what, choices_of(self.content["lab"], name))
+        _, given = self._given(name, value)
         if given is None:
             raise RunCardError("There is no prediction yet: write one, and then lock it.")
         line = predictions.make(self._prediction(name), given, time.time())
@@ -319,16 +327,6 @@ def _key(name):
 
 def _is_never(value):
     return isinstance(value, float) and value == math.inf
-
-
-def _given(kind, value, what, choices):
-    """A prediction as it is stored, once it is what the lab asks for."""
-    if kind and isinstance(value, float) and not math.isfinite(value):
-        check_kind(kind, value, what)  # first: `nan` may not be asked for at all
-    given = predictions.without_placeholders(plain(value, what, GUESSED), what)
-    if kind and given is not None:
-        check_kind(kind, given, what, choices)
-    return given
 
 
 def plain(value: Any, what: str, if_not_finite: str = MEASURED) -> Any:

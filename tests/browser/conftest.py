@@ -37,7 +37,7 @@ def page(browser):
     problems = []
     page = browser.new_page(viewport={"width": 1280, "height": 1000})
     page.set_default_timeout(180_000)
-    page.on("pageerror", lambda error: problems.append(str(error)))
+    page.on("pageerror", lambda error: problems.append(error.stack or str(error)))
     page.on(
         "console",
         lambda message: (

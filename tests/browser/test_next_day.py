@@ -317,7 +317,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     parameters, setup = [cell for cell in given.cells if cell.cell_type == "code"][:2]
     names = "law_holds_at_48", "share_of_peak"
     asks = [new_code_cell(f'guess = lab.card.predict("{name}", None)') for name in names]
-    several = 'lab.card.predict("throughput_over_usual", {8: None, 64: None})'
+    several = 'lab.card.predict("throughput_over_usual", {8: None, 16: None, 64: None})'
     asks.insert(0, new_code_cell(several))
     path = course / "course" / "work" / "form.ipynb"
     notebook = new_notebook(cells=[parameters, setup, *asks], metadata=KERNEL)
@@ -334,16 +334,23 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     expect(field).to_have_attribute("aria-invalid", "true")
     for name in ("aria-describedby", "aria-errormessage"):
         expect(field).to_have_attribute(name, reply.get_attribute("id"))
+    above, below = field.bounding_box(), lock.bounding_box()
+    assert above["y"] < reply.bounding_box()["y"] < below["y"], "it stands at its field"
     group = panel.get_by_role("group", name="Your prediction: throughput over usual")
-    group.get_by_role("textbox", name="64").fill("many")
+    for size, typed in ((8, "few"), (64, "many")):
+        group.get_by_role("textbox", name=f"batch size {size}").fill(typed)
     group.get_by_role("button", name="Lock").click()
-    expect(group.get_by_role("alert")).to_contain_text("many")
-    expect(group.get_by_role("textbox", name="64")).to_have_attribute(
-        "aria-describedby", group.get_by_role("alert").get_attribute("id")
-    )
-    expect(group.get_by_role("textbox", name="8")).not_to_have_attribute(
+    for place, size, typed in ((0, 8, "few"), (1, 64, "many")):
+        reason = group.get_by_role("alert").nth(place)
+        expect(reason).to_contain_text("Write one number above 0")
+        expect(reason).to_contain_text(typed)
+        expect(group.get_by_role("textbox", name=f"batch size {size}")).to_have_attribute(
+            "aria-describedby", reason.get_attribute("id")
+        )
+    expect(group.get_by_role("textbox", name="batch size 16")).not_to_have_attribute(
         "aria-describedby", re.compile(".")
     )
+    student.look(page, group, SCREENSHOTS / "form-refused.png")
     expect(panel.get_by_role("group", name="Your prediction", exact=True)).to_be_visible()
     assert not violations(page, [".labs-prediction"])
     for theme in ("JupyterLab Dark", "JupyterLab Light"):

@@ -2,6 +2,7 @@
 
 import re
 from types import SimpleNamespace
+from typing import NamedTuple
 
 import nbformat
 import pytest
@@ -19,6 +20,7 @@ from helpers.notebook.prediction_form import (
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card, read_card
 from helpers.run_card.prediction_kinds import choices_of
+from helpers.texts import read_texts
 from kit.labs import all_labs
 
 CURVE = {8: None, 64: None}
@@ -35,10 +37,21 @@ def card(asked):
     return open_card("02_throughput", {}, {}, ask=lambda *question: asked.append(question))
 
 
-def form_of(asked):
-    form = prediction_form(*asked[-1][1:])
-    *fields, button, reply = form.children
-    return fields, button, reply
+def form_of(asked, label="{}"):
+    """Fields, button, and all that the form says, below its fields and at its end."""
+    form = prediction_form(*asked[-1][1:], label=label)
+    *rows, button, reply = form.children
+    fields, reasons = rows[::2], rows[1::2]
+    return fields, button, Said(reasons, reply)
+
+
+class Said(NamedTuple):
+    reasons: list
+    reply: object
+
+    @property
+    def value(self):
+        return "".join(one.value for one in (*self.reasons, self.reply))
 
 
 def stored(card, name):
@@ -73,12 +86,32 @@ def test_each_name_has_a_field(card, asked):
     assert card.predict("throughput_over_usual", CURVE) == {64: 2}
 
 
+def test_all_wrong_fields_are_told_at_once_and_each_below_its_field(card, asked):
+    card.predict("throughput_over_usual", {8: None, 16: None, 64: None})
+    label = read_texts("02")["prediction_labels"]["throughput_over_usual"]
+    fields, button, said = form_of(asked, label)
+    assert [one.description for one in fields] == [f"batch size {n}" for n in (8, 16, 64)]
+    for field, given in zip(fields, ("xx", "2", "1,000"), strict=True):
+        field.value = given
+    button.click()
+    first, second, third = said.reasons
+    assert "Write one number above 0, such as 0.5, not “xx”." in first.value
+    assert "1,000 may mean 1000 or 1.000" in third.value
+    assert [one.layout.display for one in said.reasons] == [None, "none", None]
+    assert [REFUSED in field._dom_classes for field in fields] == [True, False, True]
+    assert said.reply.value == second.value == ""
+    fields[0].value, fields[2].value = "1", "3"
+    button.click()
+    assert "Locked." in said.reply.value
+    assert {one.layout.display for one in said.reasons} == {"none"}
+
+
 def test_what_is_no_number_is_refused_before_an_empty_field_is_asked_about(card, asked):
     card.predict("throughput_over_usual", CURVE)
     fields, button, reply = form_of(asked)
     fields[0].value = "xx"
     button.click()
-    assert "8: write one number above 0, such as 0.5, not “xx”." in reply.value
+    assert "Write one number above 0, such as 0.5, not “xx”." in reply.value
     assert "Still empty" not in reply.value
     assert [REFUSED in field._dom_classes for field in fields] == [True, False]
     fields[0].value = "1.5"
@@ -175,11 +208,23 @@ def test_words_that_the_lab_names_are_buttons(asked):
     card = open_card("06_many_gpus_loop", {}, {}, ask=lambda *one: asked.append(one))
     card.predict(name, {"trained": None, "others": None})
     form = prediction_form(*asked[-1][1:], choices_of("06_many_gpus_loop", name))
-    trained, others, button, _ = form.children
+    trained, _, others, _, button, _ = form.children
     assert tuple(trained.options) == ("none", "some", "all")
     trained.value, others.value = "all", "some"
     button.click()
     assert stored(card, name)["value"] == {"trained": "all", "others": "some"}
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
+def test_a_form_does_not_ask_with_a_bare_number(lab):
+    labels = read_texts(lab.number)["prediction_labels"]
+    for asked in re.finditer(r"^(\w+) = \{[^{}]*?\b\d+: None", source_of(lab), re.M):
+        name = re.search(rf'predict\("(\w+)", {asked[1]}\)', source_of(lab))[1]
+        assert name in labels, "its quiz.toml says in prediction_labels what a number is"
+
+
+def source_of(lab):
+    return lab.source.read_text(encoding="utf-8")
 
 
 @pytest.mark.parametrize("value", [None, {}, dict.fromkeys(range(99))])
@@ -235,7 +280,7 @@ def test_in_jupyterlab_the_message_names_the_form_and_follows_it(
     message, live, kept = pages
     assert "type it below and press Lock" in message
     assert NOT_LIVE in kept
-    field, button, _ = forms[0].children
+    field, _, button, _ = forms[0].children
     field.value = "much"
     button.click()
     assert pages == [message, live, kept], "it is still open"
@@ -254,7 +299,7 @@ def test_the_reason_why_a_late_one_is_not_scored_stands_once(pages, monkeypatch)
     card = open_card("02_throughput", {}, {}, ask=of_this_lab(ask))
     card.predict("share_of_peak", None)
     card.lock("share_of_peak")
-    field, button, reply = forms[0].children
+    field, _, button, reply = forms[0].children
     field.value = "0.4"
     button.click()
     assert "came after the measurement" in pages[0]
