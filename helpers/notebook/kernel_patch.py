@@ -1,6 +1,22 @@
 """Changes to a kernel when it starts: ipykernel issue 1554, and the words for errors."""
 
+import ast
+from typing import Any
+
 from helpers.notebook import cell_errors
+
+
+class ShowOnce:
+    """In JupyterLab `card.predict` at a cell's end shows its message, but no value."""
+
+    def visit(self, tree: ast.Module) -> ast.Module:
+        """The cell's code; IPython asks before it runs."""
+        if tree.body and ast.unparse(tree.body[-1]).startswith("card.predict("):
+            from callbacks.live.place import in_jupyterlab  # and so Keras
+
+            if in_jupyterlab():
+                tree.body.append(ast.Expr(ast.Constant(None)))
+        return tree
 
 
 def answer_by_the_stream(shell: object) -> None:
@@ -22,13 +38,15 @@ def answer_by_the_stream(shell: object) -> None:
         thread.manager._shell_socket = kernel.shell_stream
 
 
-def load_ipython_extension(shell: object) -> None:
+def load_ipython_extension(shell: Any) -> None:
     """IPython calls this where its settings name this file (kit/place/setup.sh).
 
     A cell that loads it would run too late for the first of the two.
     """
     answer_by_the_stream(shell)
     cell_errors.install(shell)
+    if shell:
+        shell.ast_transformers = [ShowOnce()]
 
 
 def patch_this_kernel() -> None:

@@ -1,8 +1,13 @@
 """A kernel whose answers go through the stream still answers, to every request."""
 
+from types import SimpleNamespace
+
+import pytest
+from IPython.core.interactiveshell import InteractiveShell
 from jupyter_client.manager import start_new_kernel
 
 from helpers.files import REPOSITORY
+from helpers.notebook.kernel_patch import ShowOnce
 
 PATCHED = """
 import sys
@@ -26,3 +31,24 @@ def test_a_kernel_is_patched_before_the_first_cell_and_answers_many_requests_at_
     finally:
         client.stop_channels()
         manager.shutdown_kernel(now=True)
+
+
+@pytest.mark.parametrize(
+    ("place", "code", "shown"),
+    [
+        ("02_throughput.ipynb", "card.predict('share_of_peak', 0.6)", None),
+        ("02_throughput.ipynb", "card.predict('share_of_peak', 0.6)\n1 + 1", 2),
+        ("", "card.predict('share_of_peak', 0.6)", 0.6),  # as it is stored
+    ],
+)
+def test_in_jupyterlab_a_prediction_in_code_shows_its_message_and_no_value(
+    monkeypatch, place, code, shown
+):
+    if place:
+        monkeypatch.setenv("JPY_SESSION_NAME", place)
+    else:
+        monkeypatch.delenv("JPY_SESSION_NAME", raising=False)
+    shell = InteractiveShell()
+    shell.ast_transformers = [ShowOnce()]
+    shell.user_ns["card"] = SimpleNamespace(predict=lambda name, value: value)
+    assert shell.run_cell(code).result == shown
