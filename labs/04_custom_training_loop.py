@@ -868,8 +868,8 @@ session.finish()
 # %% [markdown]
 # ## Explain your figure
 #
-# Take the figure under "The same with `fit`" or the figure under "What the graph buys".
-# What does it show on your machine, and what did you expect?
+# Take the figure under "The same with `fit`". What does it show on your machine, and what
+# did you expect?
 #
 # Write three to six sentences in the cell below, with numbers from your run. No check reads
 # them, but your instructor may.

@@ -99,7 +99,7 @@ def show_ring(function: Callable, workers: int, caption: str) -> None:
     figure, controls = live(rounds)
     keep = show_beside(controls, figure, text, caption)
     chosen, _ = controls.children
-    chosen.observe(lambda change: keep(f"Round {change['new']}. {text}"), "value")
+    chosen.observe(lambda change: keep(f"Round {change['new']} of {chosen.max}."), "value")
 
 
 def text_of(rounds: list[Round]) -> str:

@@ -147,6 +147,8 @@ def test_sliders_are_beside_their_plot(lab_server, course, page):
         controls.get_by_role("slider").first.focus()
         page.keyboard.press("ArrowRight")
         expect(kept).not_to_have_attribute("alt", before)
+    # The sentence about all rounds stands below the figure already.
+    expect(kept).to_have_attribute("alt", "Round 1 of 6.")
 
 
 @pytest.mark.weekly

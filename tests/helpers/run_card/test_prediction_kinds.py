@@ -208,6 +208,19 @@ def test_a_training_of_one_epoch_scores_no_prediction_about_the_first_epoch():
     assert "measured 0.5" in said[-1]
 
 
+def test_a_crossover_that_there_is_not_says_why_it_scores_no_prediction():
+    said, name = [], "crossover_size"
+    card = open_card("00_devices", {}, {}, said.append)
+    card.predict(name, 64)
+    card.lock(name)
+    card.measure(name, None)
+    card.outcome(name, None)
+    assert "64 is not scored, because no size gave a clear gain" in said[0]
+    card.measure(name, 128)
+    card.outcome(name, 128)
+    assert said[1] == "Your prediction 64, measured 128: off by a factor of 2."
+
+
 def test_without_a_prediction_a_training_of_one_epoch_is_not_mentioned():
     said = []
     card = open_card("02_throughput", {}, {}, said.append)
