@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeGuard
 from helpers.errors import RunCardError
 from helpers.notebook import messages
 from helpers.run_card import predictions
-from helpers.run_card.prediction_kinds import OF_EACH_NAME, fits
+from helpers.run_card.prediction_kinds import AS_PYTHON, OF_EACH_NAME, WRITE, fits
 from helpers.texts import as_html
 
 if TYPE_CHECKING:
@@ -18,15 +18,11 @@ if TYPE_CHECKING:
 
 MOST_ROWS = 12
 LONGEST_ALIGNED = 24  # letters of a label
-PLAIN = {
-    "ratio": "one number above 0, such as 0.5",
-    "fraction": "one number from 0 to 1, such as 0.5",
-    "amount": "one number, 0 or more, such as 0.5",
-    "list": "numbers above 0, such as 16, 256, or none",
-    "number": "one number, such as 0.5",
+# What `WRITE` asks for in code, without its quotes and brackets.
+PLAIN = {kind: text.replace(AS_PYTHON, "such as 0.5") for kind, text in WRITE.items()} | {
+    "list": "numbers above 0, such as 16, 256, or none", "word": "a word",
     "place": "a whole number, such as 1 for the first",
-    "word": "a word",
-}
+}  # fmt: skip
 AMBIGUOUS = re.compile(r"[+-]?[1-9]\d{0,2},\d{3}")  # in English a thousand, elsewhere one
 HOW = "type it below and press Lock, or write it in place of None and run this cell again."
 OPEN = f"No prediction yet: {HOW}"

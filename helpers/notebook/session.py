@@ -92,7 +92,7 @@ def start(
     print(f"Running at {chosen['scale']} scale on {device['name']}{_replicas(device)}")
     if _in_jupyterlab() and (line := about_the_original(lab)):
         print(line)
-    if _is_another_jupyterlab():
+    if _in_jupyterlab() and SERVED not in os.environ:
         print(
             "This JupyterLab is not the course's: it has no start page, and a stored "
             "notebook loses its live figures. Close it, and type `make lab`."
@@ -104,11 +104,6 @@ def start(
     if _shows_earlier_runs():
         messages.show(*end_message.at_the_start(lab, done_so_far(), _home()))
     return _current
-
-
-def _is_another_jupyterlab():
-    """Whether the server has not loaded kit/jupyter/jupyter_server.py."""
-    return _in_jupyterlab() and SERVED not in os.environ
 
 
 def _in_jupyterlab():

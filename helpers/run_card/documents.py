@@ -306,7 +306,7 @@ class _Points(UserDict):
     def __init__(self, card, stored):
         super().__init__()
         self._card, self._stored = card, stored
-        self.data.update({_key(name): value for name, value in stored.items()})
+        self.data.update({int(k) if k.isdecimal() else k: v for k, v in stored.items()})
 
     def __setitem__(self, key, item):
         value = plain(item, f"the point {key!r}")
@@ -319,10 +319,6 @@ class _Points(UserDict):
         super().clear()
         self._stored.clear()
         self._card.save()
-
-
-def _key(name):
-    return int(name) if name.isdecimal() else name
 
 
 def _is_never(value):
