@@ -182,8 +182,8 @@ class LiveView:
             line.axes.draw_artist(line)
         self.canvas.blit()  # to the browser, without asking it first
 
-    def end(self, part: float, summary: str, series: dict) -> None:
-        self.say(part, summary)
+    def end(self, part: float, summary: str, words: str, series: dict) -> None:
+        self.say(part, words)
         with self.lock:
             self.curves.update(series)
             self.curves.close_ranks()
@@ -223,7 +223,7 @@ class NotebookView:
     def draw(self, series: dict) -> None:
         pass
 
-    def end(self, part: float, summary: str, series: dict) -> None:
+    def end(self, part: float, summary: str, words: str, series: dict) -> None:
         self.bar.close()
         self.curves.update(series)
         self.curves.close_ranks()

@@ -183,7 +183,14 @@ def test_an_epoch_under_way_is_the_last_point_of_the_curves():
 @pytest.mark.parametrize("in_lab", [False, True], ids=["papermill", "JupyterLab"])
 def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
     sources = (TRAIN, FIT.format(more=""), FIT.format(more=STOP))
-    _, whole, stopped = run(monkeypatch, in_lab, *sources).cells
+    notebook = run(monkeypatch, in_lab, *sources)
+    _, whole, stopped = notebook.cells
+    if in_lab:  # the line below the curves says the rest
+        widgets = notebook.metadata["widgets"].values()
+        states = [w["state"] for these in widgets for w in these["state"].values()]
+        words = [str(s["value"]) for s in states if " epoch" in str(s.get("value"))]
+        assert all(re.fullmatch(r"\w+( after)? \d epochs? in [\d.]+ s\.", w) for w in words)
+        assert len(words) == 2
     for cell, said, done in ((whole, "Trained", 3), (stopped, "Stopped after", 1)):
         text = text_of(cell)
         assert re.findall(r"^Epoch (\d): .*val_loss \d", text, re.M) == [*"123"[:done]]
