@@ -63,7 +63,7 @@ def ask(
     earlier : str
         A line on the prediction of an earlier run, or nothing.
     about : str
-        The prediction's name in words, which stands above several fields.
+        The prediction's name in words, which stands above the form.
     choices : sequence of str
         The words that are possible, for a prediction in words.
     label : str
@@ -89,7 +89,8 @@ def ask(
         return False
     open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
     say = messages.show_changing(*messages.prediction(open_now))
-    keep = display_live(_with_legend(form, about) if kind in OF_EACH_NAME else form)
+    title = f"Your prediction: {about}" if kind in OF_EACH_NAME else about.capitalize()
+    keep = display_live(_with_legend(form, title))
     keep(NOT_LIVE)
     return True
 
@@ -253,11 +254,10 @@ def _problem(line):
     return f'<div role="alert" class="{PROBLEM}">{icon}{as_html(line)}</div>'
 
 
-def _with_legend(form, about):
-    """A form of several fields, below what they are about; accessible.js reads that."""
+def _with_legend(form, text):
+    """A form below its title, since a cell may have several; accessible.js reads it."""
     from ipywidgets import HTML, Layout, VBox
 
-    text = f"Your prediction: {about}" if about else "Your prediction"
     legend = HTML(f"<strong>{as_html(text)}</strong>", layout=Layout(width="auto"))
     legend.add_class(LEGEND)
     return VBox([legend, form])
