@@ -19,9 +19,12 @@ def progress(iterable: Iterable | None = None, **options: object) -> tqdm:
 
 def counted(function: Callable, total: int, unit: str) -> Callable:
     """Wrap a function of one argument so that every call moves a bar."""
-    bar = progress(total=total, unit=unit)
+    bar = None  # before the first call, which may be in a later cell, there is none
 
     def call(argument):
+        nonlocal bar
+        if bar is None:
+            bar = progress(total=total, unit=unit)
         bar.set_description(f"{unit} {argument}")
         under_way.say(call, f"{unit} {argument}")
         result = function(argument)
