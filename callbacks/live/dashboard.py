@@ -223,7 +223,7 @@ class TrainingDashboard(keras.callbacks.Callback):
             return
         seconds = time.perf_counter() - self.began
         epochs = len(self.epoch_seconds)
-        ended = summary = f"{verb} {epochs} epoch{'s' * (epochs != 1)} in {seconds:.2f} s"
+        summary = f"{verb} {epochs} epoch{'s' * (epochs != 1)} in {seconds:.2f} s"
         if self.epoch_seconds:
             name = next(name for name in self.series if name.endswith("_per_second"))
             # The start-up is in the first epoch only.
@@ -240,9 +240,7 @@ class TrainingDashboard(keras.callbacks.Callback):
         part = 1.0 if whole else self._position() / self.params["epochs"]
         # After an interrupt the curves include the current epoch.
         try:
-            # Above the curves, what is printed below them need not be said in full.
-            words = ended if aloud and not self.diverged else summary
-            view.end(part, f"{summary}.", f"{words}.", self.series if whole else self.shown)
+            view.end(part, f"{summary}.", self.series if whole else self.shown, aloud)
         except KeyboardInterrupt:  # the picture is drawn when the cell has ended
             self.view = view
             self._watch_cell(True)

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable
+from typing import Any
 
 import keras
 from tqdm import tqdm
@@ -10,9 +11,18 @@ from callbacks.live import under_way
 from callbacks.live.divergence import divergence
 from callbacks.stopping import stop_if_asked
 
+_hidden = False
 
-def progress(iterable: Iterable | None = None, **options: object) -> tqdm:
+
+def hide_bars(hidden: bool) -> None:
+    """Hide the bars of a loop that a live dashboard follows: it has a bar itself."""
+    global _hidden
+    _hidden = hidden
+
+
+def progress(iterable: Iterable | None = None, **options: Any) -> tqdm:
     """Make a bar with the time left; it follows the iterable, if one is given."""
+    options.setdefault("disable", _hidden)
     # stdout, not stderr: notebooks show stderr in red.
     return tqdm(iterable, leave=False, file=sys.stdout, mininterval=0.5, **options)
 

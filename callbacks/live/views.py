@@ -17,7 +17,7 @@ from callbacks.live.figure_table import figure_table
 from callbacks.live.live_canvas import live_canvas
 from callbacks.live.picture import display_live, picture_html, pixels_png
 from callbacks.live.place import current_shell, in_jupyterlab
-from callbacks.live.progress import progress
+from callbacks.live.progress import hide_bars, progress
 from callbacks.live.style import CAPTION, COLOURS, STYLE
 
 # Line and marker differ as well as colour.
@@ -45,12 +45,12 @@ class Curves:
     def __init__(self, epochs: int, caption: str) -> None:
         # Fixed margins: an adaptive layout is computed again at each redraw.
         with rc_context(STYLE):
-            self.figure = Figure(figsize=(7.6, 2.8), dpi=100)
+            self.figure = Figure(figsize=(7.6, 3.0), dpi=100)
             self.axes = self.figure.subplots(1, 3)
-        self.figure.subplots_adjust(0.06, 0.21, 0.99, 0.9, wspace=0.28)
+        self.figure.subplots_adjust(0.06, 0.2, 0.99, 0.9, wspace=0.28)
         self.figure.text(0.01, 0.01, caption, **CAPTION)
         self.caption = caption
-        self.lines, self.panels = {}, {}
+        self.lines, self.panels, self.kinds = {}, {}, []
         for axes in self.axes:
             axes.set_visible(False)  # until there is something to draw
             axes.grid(True)
@@ -84,11 +84,19 @@ class Curves:
             for name, style in ((panel, TRAINING), (f"val_{panel}", VALIDATION)):
                 if series.get(name):
                     changed |= self._draw(axes, name, style, series[name])
-        validated = [panel for panel in self.panels if f"val_{panel}" in self.lines]
-        if changed and validated:
-            # Rather not in the loss: where that rises again it fills every corner.
-            corner = "upper right" if validated[-1] == "loss" else "lower right"
-            self.panels[validated[-1]].legend(loc=corner, fontsize=8)
+        kinds = {
+            line.get_label(): line
+            for name, line in self.lines.items()
+            if "_per_second" not in name
+        }
+        if "validation" in kinds and len(kinds) > len(self.kinds):
+            # Above the panels: curves may fill every corner of them.
+            self.kinds = sorted(kinds)
+            self.figure.legends.clear()
+            with rc_context(STYLE):
+                handles = [kinds[kind] for kind in self.kinds]
+                self.figure.legend(handles=handles, ncols=2, loc=(0.05, 0.92))
+            self.figure.subplots_adjust(top=0.82)
         return changed
 
     def _draw(self, axes, name, style, points):
@@ -144,6 +152,7 @@ class LiveView:
         self.text = ipywidgets.HTML("Starting ...")
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")
+        hide_bars(True)
         self.keep = display_live(self.box)
         self.keep("A training was under way: run this cell again.")
 
@@ -182,8 +191,12 @@ class LiveView:
             line.axes.draw_artist(line)
         self.canvas.blit()  # to the browser, without asking it first
 
-    def end(self, part: float, summary: str, words: str, series: dict) -> None:
-        self.say(part, words)
+    def end(self, part: float, summary: str, series: dict, is_printed: bool) -> None:
+        hide_bars(False)
+        if is_printed:  # below the curves, as the warning is
+            self.bar.value, self.text.layout.display = part, "none"
+        else:
+            self.say(part, summary)
         with self.lock:
             self.curves.update(series)
             self.curves.close_ranks()
@@ -223,7 +236,7 @@ class NotebookView:
     def draw(self, series: dict) -> None:
         pass
 
-    def end(self, part: float, summary: str, words: str, series: dict) -> None:
+    def end(self, part: float, summary: str, series: dict, is_printed: bool) -> None:
         self.bar.close()
         self.curves.update(series)
         self.curves.close_ranks()
