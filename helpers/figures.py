@@ -19,6 +19,7 @@ from callbacks.live.place import in_jupyterlab
 from callbacks.live.style import CAPTION, COLOURS, STYLE
 from helpers.machine.other_load import note_figure
 from helpers.narrow_figures import leave_room, width_field
+from helpers.run_card.documents import is_a_solution
 
 if TYPE_CHECKING:
     from ipywidgets import Widget
@@ -41,6 +42,11 @@ def use_figures() -> None:
     """Choose how figures look; `show_figure` makes them live in JupyterLab."""
     mpl.use("agg")
     plt.rcParams.update(STYLE)
+
+
+def guess_label(more: str = "") -> str:
+    """A label for a predicted value: in a solved notebook, the guesses are examples."""
+    return ("example" if is_a_solution() else "your") + f" prediction{more}"
 
 
 def show_figure(figure: plt.Figure, summary: str, caption: str) -> None:

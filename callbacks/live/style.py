@@ -33,6 +33,7 @@ STYLE: dict[Any, Any] = {
     "axes.titlelocation": "left",
     "axes.titlepad": 9,
     "axes.labelcolor": COLOURS["grey"],
+    "axes.labelsize": 10,
     "axes.edgecolor": RULE,
     "axes.linewidth": 0.8,
     "axes.spines.top": False,
@@ -43,11 +44,13 @@ STYLE: dict[Any, Any] = {
     "grid.linewidth": 0.8,
     "xtick.color": COLOURS["grey"],
     "ytick.color": COLOURS["grey"],
+    "xtick.labelsize": 9,
+    "ytick.labelsize": 9,
     "ytick.major.size": 0,
     "ytick.minor.size": 0,
     "lines.linewidth": 2.0,
     "legend.frameon": False,
-    "legend.fontsize": 9.5,
+    "legend.fontsize": 9,
 }
 # What differs on a dark page.
 DARK_STYLE: dict[Any, Any] = STYLE | {

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, guess_label
 
 
 def matmul_curves(
@@ -43,8 +43,8 @@ def matmul_curves(
         if winner:
             axes.axvline(winner, color=GREEN, linestyle="-.", label="wins from here on")
         if guess:
-            axes.axvline(guess, color=GREY, linestyle=":", label="your prediction")
+            axes.axvline(guess, color=GREY, linestyle=":", label=guess_label())
     times.set_ylabel("time of one product [s]")
     speeds.set_ylabel("speed [GFLOP/s]")
-    times.legend(fontsize=8)
+    times.legend()
     return figure

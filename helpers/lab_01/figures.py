@@ -6,7 +6,7 @@ import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET, guess_label
 
 # Lowest and highest slope, lowest and highest intercept.
 Box = tuple[tuple[float, float], tuple[float, float]]
@@ -39,7 +39,7 @@ def points_and_lines(
         )
     axes.set(xlabel="x", ylabel="y")
     # Above the axes, because inside it would cover points.
-    axes.legend(fontsize=8, loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
     return figure
 
 
@@ -167,7 +167,7 @@ def loss_by_epoch(
         axes.semilogy(middle, line, label=f"batch size {size}", **style)
     axes.axhline(lowest, color=GREY, linestyle=":", label="lowest possible")
     if guess is not None:
-        axes.plot(1, guess, "*", color=ORANGE, markersize=14, label="your prediction")
+        axes.plot(1, guess, "*", color=ORANGE, markersize=14, label=guess_label())
     axes.xaxis.get_major_locator().set_params(integer=True)
     axes.set(xlabel="epoch", ylabel="mean squared error, all points")
     axes.legend()

@@ -107,7 +107,7 @@ def live(
     figure, axes = plt.subplots(figsize=(5, 4.7))
     loss_surface(axes, loss, box)
     line, end = path_on(axes, path, "path")
-    axes.legend(loc="upper right", fontsize=8, frameon=True, framealpha=0.85)
+    axes.legend(loc="upper right", frameon=True, framealpha=0.85)
 
     def draw(change=None):
         path_so_far = path[: drawn.value + 1]

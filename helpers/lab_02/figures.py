@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, ORANGE, VIOLET
+from helpers.figures import BLUE, GREEN, GREY, ORANGE, VIOLET, guess_label
 
 
 def throughput_bars(
@@ -76,7 +76,7 @@ def fitted_law(
         low = bends[bends <= 1.5]
         machines.plot(low, low, label="fixed cost only", **grey)
         machines.axhline(1, label="peak", **(grey | {"linestyle": "-."}))
-        machines.legend(fontsize=8, loc="lower right")
+        machines.legend(loc="lower right")
     machines.set_yticks((0.1, 0.2, 0.5, 1))
     for axis in (machines.xaxis, machines.yaxis):
         axis.set_major_formatter("{x:g}")
@@ -100,7 +100,7 @@ def _bars(axes, points, guess, fit=None):
         alpha=0.75,
         label="measured here",
     )
-    lines = [("your prediction", guess, ORANGE, "o--")] if guess else []
+    lines = [(guess_label(), guess, ORANGE, "o--")] if guess else []
     if fit:
         law = {size: size / (fit[0] + size / fit[1]) for size in measured}
         lines.append(("fitted law", law, GREEN, "D-"))
@@ -111,7 +111,7 @@ def _bars(axes, points, guess, fit=None):
     axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput [images/s]", ylim=(0, None))
     # Above the axes, because bars and lines leave none of their corners empty.
-    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3, fontsize=8)
+    axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=3)
 
 
 def step_times(step_seconds: Mapping[int, float]) -> plt.Figure:
@@ -172,7 +172,7 @@ def redrawn_fits(
     sweep.set_xticks(sizes, [f"{size:,}" for size in sizes], rotation=45)
     sweep.minorticks_off()
     sweep.set_ylim(0, None)
-    sweep.legend(fontsize=8, loc="lower right")
+    sweep.legend(loc="lower right")
     for label, fits, style, colour, size in (
         ("redrawn sweeps", [each[:2] for each in redrawn], ".", GREY, 4),
         ("each round alone", rounds, "^", VIOLET, 8),
@@ -182,7 +182,7 @@ def redrawn_fits(
         costs = [1000 * cost for cost in costs]
         cloud.plot(costs, peaks, style, color=colour, markersize=size, label=label)
     cloud.set(xlabel="fixed cost of a step [ms]", ylabel="peak [images/s]")
-    cloud.legend(fontsize=8)
+    cloud.legend()
     return figure
 
 
@@ -235,7 +235,7 @@ def residuals(
         line.set_label(str(line.get_label()).removeprefix("_"))
     axes.set_xticks(places, [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="throughput above the law [%]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -258,11 +258,11 @@ def share_of_peak(shares: Mapping[int, float], guess: float | None = None) -> pl
     axes.bar(range(len(sizes)), [shares[s] for s in sizes], color=BLUE, label="training")
     axes.axhline(1, color=GREY, linestyle="-.", label="matrix product")
     if guess is not None:
-        axes.axhline(guess, color=ORANGE, linestyle="--", label="your prediction")
+        axes.axhline(guess, color=ORANGE, linestyle="--", label=guess_label())
     axes.set_xticks(range(len(sizes)), [f"{size:,}" for size in sizes])
     axes.set(xlabel="batch size [images]", ylabel="share of the measured peak")
     axes.set(ylim=(0, max(1.05, *shares.values())))
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -296,5 +296,5 @@ def memory_by_batch(
     axes.set_xticks(list(estimated), [f"{size:,}" for size in estimated])
     axes.minorticks_off()
     axes.set(xlabel="batch size [images]", ylabel="memory of a step [MiB]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure

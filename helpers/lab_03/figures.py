@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 import matplotlib.pyplot as plt
 import numpy as np
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, VIOLET
+from helpers.figures import BLUE, GREEN, GREY, LINES, ORANGE, VIOLET, guess_label
 
 COLOURS = (BLUE, ORANGE, GREEN, "black", GREY)
 
@@ -203,7 +203,7 @@ def time_by_laws(
         axes.plot(best_size, law(best_size), "D", color=ORANGE, label="their forecast")
     if guess is not None and guess > 0:
         style: dict = {"color": VIOLET, "markersize": 9}
-        axes.plot(best_size, guess, "X", label="your prediction", **style)
+        axes.plot(best_size, guess, "X", label=guess_label(), **style)
     title = "each dot a run, the bars their medians"
     _log_axes(axes, sorted(times), ylabel="time to accuracy [s]", title=title)
     axes.legend()

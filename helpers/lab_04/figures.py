@@ -5,7 +5,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, ORANGE, VIOLET
+from helpers.figures import BLUE, ORANGE, VIOLET, guess_label
 
 
 def text_lengths(lengths: Sequence[int], words: int) -> plt.Figure:
@@ -92,7 +92,7 @@ def step_modes(
     guesses = {mode: factor for mode, factor in (speed_ups or {}).items() if factor > 0}
     if guesses:
         predicted = [medians["eager"] / factor for factor in guesses.values()]
-        axes.plot(list(guesses), predicted, "D", color=ORANGE, label="your prediction")
+        axes.plot(list(guesses), predicted, "D", color=ORANGE, label=guess_label())
         # Bars stay readable, however far off a prediction is.
         top = max([top, *(value for value in predicted if value < 2 * top)])
     axes.set(ylabel="time of a step [ms]", ylim=(0, 1.15 * top))

@@ -5,7 +5,7 @@ from statistics import median
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET, guess_label
 
 
 def learning_rates(rates: Mapping[str, Sequence[float]]) -> plt.Figure:
@@ -48,12 +48,12 @@ def weight_differences(
     names = list(differences)
     axes.barh(names, [max(value, 1e-9) for value in differences.values()], color=BLUE)
     if guess is not None and guess > 0:
-        axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label="your prediction")
+        axes.plot(guess, names[1], "D", color=ORANGE, markersize=9, label=guess_label())
     axes.axvline(1e-3, color=GREY, linestyle=":", label="below this: called the same")
     right = max(1, *differences.values(), guess or 0)
     axes.set(xscale="log", xlabel="largest difference of a weight", xlim=(1e-9, right))
     axes.invert_yaxis()
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -89,7 +89,7 @@ def scaling(
         if kind in guess:
             axes.plot(
                 counts[-1], guess[kind], MARKERS[i], color=ORANGE, markersize=10,
-                markerfacecolor="none", label=f"your prediction, {kind}",
+                markerfacecolor="none", label=guess_label(f", {kind}"),
             )  # fmt: skip
     if cores and cores < counts[-1]:
         label = f"more simulated replicas than the {cores} cores"
@@ -148,5 +148,5 @@ def accuracy_by_rate(
     axes.set_xticks(rates, [f"{rate:.4f}" for rate in rates], fontsize=8)
     axes.minorticks_off()
     axes.set(xlabel="learning rate", ylabel="validation accuracy", ylim=(0, 1))
-    axes.legend(loc="center left", fontsize=8)
+    axes.legend(loc="center left")
     return figure

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import matplotlib.pyplot as plt
 
-from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET
+from helpers.figures import BLUE, GREEN, GREY, LINES, MARKERS, ORANGE, VIOLET, guess_label
 
 
 def step_lengths(
@@ -39,7 +39,7 @@ def step_lengths(
             markersize=6 + 2 * MARKERS.index(marker), markerfacecolor="none",
         )  # fmt: skip
     for (name, times), marker in zip((guess or {}).items(), "x+", strict=False):
-        label = f"your prediction, {name}"
+        label = guess_label(f", {name}")
         left.plot([4], [times], color="black", marker=marker, ls="", ms=9, label=label)
     left.set_xticks(replicas)
     left.set(
@@ -47,26 +47,26 @@ def step_lengths(
         ylabel="length of the first step (one device: 1)",
         ylim=(0, None),
     )
-    left.legend(fontsize=8)
+    left.legend()
     wrong = list(zip((VIOLET, ORANGE, GREEN), ("--", "-.", ":"), strict=True))
     styles = [(GREY, "o"), (BLUE, "-"), *wrong]
     for (name, losses), (colour, line) in zip(curves.items(), styles, strict=False):
         steps = range(1, len(losses) + 1)
         right.plot(steps, losses, line, color=colour, markerfacecolor="none", label=name)
     right.set(xlabel="step", ylabel="mean loss", ylim=(0, None))
-    right.legend(loc="lower left", fontsize=8)  # free: losses fall, and some leap later
+    right.legend(loc="lower left")  # free: losses fall, and some leap later
     return figure
 
 
 def epoch_curves(
     history: Mapping[str, Sequence[float]], guess: float | None = None
 ) -> plt.Figure:
-    """Loss and accuracy of training and validation, epoch by epoch.
+    """Accuracy of training and validation by epoch, beside the one that was predicted.
 
     Parameters
     ----------
     history : dict of str to list of float
-        `loss`, `accuracy`, `valid_loss`, `valid_accuracy`: a value per epoch.
+        `accuracy`, `valid_accuracy`: a value per epoch.
     guess : float, optional
         The predicted validation accuracy after the last epoch.
 
@@ -74,18 +74,13 @@ def epoch_curves(
     -------
     matplotlib.figure.Figure
     """
-    figure, both = plt.subplots(1, 2, figsize=(9, 3.6))
-    for axes, what in zip(both, ("loss", "accuracy"), strict=True):
-        for name, label, style in (
-            (what, "training", {"color": BLUE, "marker": "o", "linestyle": "-"}),
-            (f"valid_{what}", "validation", {"color": ORANGE, "marker": "s", "ls": "--"}),
-        ):
-            axes.plot(range(1, len(history[name]) + 1), history[name], label=label, **style)
-        axes.xaxis.get_major_locator().set_params(integer=True)
-        axes.set(xlabel="epoch", ylabel=what, ylim=(0, None))
-    both[1].set_ylim(0, 1)
+    figure, axes = plt.subplots()
+    epochs = range(1, len(history["accuracy"]) + 1)
+    axes.plot(epochs, history["accuracy"], "o-", color=BLUE, label="training")
+    axes.plot(epochs, history["valid_accuracy"], "s--", color=ORANGE, label="validation")
     if guess is not None:
-        last = len(history["valid_accuracy"])
-        both[1].plot([last], [guess], "x", color="black", ms=9, label="your prediction")
-    both[1].legend()
+        axes.plot(epochs[-1], guess, "x", color="black", ms=9, label=guess_label())
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.set(xlabel="epoch", ylabel="accuracy", ylim=(0, 1))
+    axes.legend()
     return figure

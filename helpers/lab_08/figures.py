@@ -62,7 +62,7 @@ def roofline(points: Sequence[dict], peak: float, bytes_per_second: float) -> pl
     axes.axvline(ridge, color=GREY, linestyle=":", linewidth=1)
     axes.set(xscale="log", yscale="log")
     axes.set(xlabel="operations per byte", ylabel="billion operations per second")
-    axes.legend(fontsize=8, loc="upper left")
+    axes.legend(loc="upper left")
     return figure
 
 
@@ -97,7 +97,7 @@ def limits_and_measured(points: Sequence[dict]) -> plt.Figure:
         axes.set_xticks(places, names, rotation=40, ha="right", fontsize=8)
         axes.set(yscale="log")
         axes.set_title(title, fontsize=9)
-        axes.legend(fontsize=8)
+        axes.legend()
     panels[0].set_ylabel("forward and backward [ms]")
     return figure
 
@@ -123,7 +123,7 @@ def profile_bars(profiles: Mapping[str, Mapping[str, float]]) -> plt.Figure:
     axes.set_yticks(places, kinds)
     axes.invert_yaxis()
     axes.set(xlabel="operations of a step, added up [ms]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -163,7 +163,7 @@ def loss_scale(scales: Sequence[float]) -> plt.Figure:
     )  # fmt: skip
     axes.set_yscale("log", base=2)
     axes.set(xlabel="steps so far", ylabel="loss scale")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -180,7 +180,7 @@ def schedule(rates: Sequence[float], constant: float) -> plt.Figure:
     axes.plot(range(len(rates)), rates, color=BLUE, label="one cycle")
     axes.axhline(constant, color=GREY, linestyle="--", label="the original")
     axes.set(xlabel="step", ylabel="learning rate", ylim=(0, None))
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -202,7 +202,7 @@ def race(runs: Mapping[str, Sequence[Sequence[float]]], target: float) -> plt.Fi
             axes.plot(epochs, curve, style, color=colour, markersize=4, label=label)
     axes.axhline(target, color=VIOLET, linewidth=1.2, label=f"target {target:g}")
     axes.set(xlabel="epoch", ylabel="validation accuracy", ylim=(0, 1))
-    axes.legend(fontsize=8, loc="lower right")
+    axes.legend(loc="lower right")
     return figure
 
 

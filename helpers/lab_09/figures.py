@@ -88,5 +88,5 @@ def lost_by_interval(
     axes.axvline(young / 60, color=GREY, linestyle="-.", label="Young's formula")
     axes.set(xscale="log", yscale="log", xlabel="between two saves [min]")
     axes.set(ylabel="lost for each second trained [s]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure

@@ -46,7 +46,7 @@ def stragglers(
         )  # fmt: skip
     axes.axhline(1, color=GREY, lw=1)
     axes.set(xscale="log", xlabel="workers", ylabel="mean step [times c]", ylim=(0, None))
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -81,7 +81,7 @@ def bucket_seconds(
     )  # fmt: skip
     axes.set(xscale="log", xlabel="least size of a bucket [kB]", ylim=(0, None))
     axes.set(ylabel="last all-reduce ends [ms]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -107,5 +107,5 @@ def all_reduces(curves: Mapping[str, Mapping[int, float]], crossover: int) -> pl
         )  # fmt: skip
     axes.axvline(crossover, color=GREY, linestyle=":", label=f"{crossover} devices")
     axes.set(xscale="log", yscale="log", xlabel="devices", ylabel="all-reduce [ms]")
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure

@@ -39,7 +39,7 @@ def forecast_and_measured(
         label = f"measured {when} the forecast"
         axes.plot(list(points), list(points.values()), marker, color=colour, label=label)
     axes.set(xlabel="workers", ylabel="images/s", ylim=(0, None))
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -70,7 +70,7 @@ def draw_published(axes: plt.Axes, rows: Sequence[dict]) -> None:
     axes.set_yticks(places, [row["name"] for row in rows])
     axes.invert_yaxis()
     axes.set(xlabel="efficiency [%]", xlim=(0, 105))
-    axes.legend(fontsize=8, loc="lower left")
+    axes.legend(loc="lower left")
 
 
 def plans(curves: Mapping[str, Mapping[int, dict]], stacked: bool = False) -> plt.Figure:
@@ -96,5 +96,5 @@ def plans(curves: Mapping[str, Mapping[int, dict]], stacked: bool = False) -> pl
             axis.plot(list(by_devices), values, marker + line, color=colour, label=name)
     for axis, label in zip(axes, ("hours to accuracy", "device hours"), strict=True):
         axis.set(xscale="log", yscale="log", xlabel="devices", ylabel=label)
-    axes[0].legend(fontsize=8)
+    axes[0].legend()
     return figure

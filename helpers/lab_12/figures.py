@@ -64,7 +64,7 @@ def worth(
         ylim=(-0.6, len(order) - 0.4),
         title="each symbol a seed, the bar their median, in brackets the place",
     )
-    axes.legend(loc="best", fontsize=8)
+    axes.legend(loc="best")
     return figure
 
 
@@ -85,7 +85,7 @@ def trial(found: "Trial", target: float) -> plt.Figure:
     axes.axhline(target, color=VIOLET, linewidth=1.2, label=f"target {target:g}")
     axes.set(xlabel="training and predicting [s]", ylabel="accuracy")
     axes.set_xlim(left=0)
-    axes.legend(loc="best", fontsize=8)
+    axes.legend(loc="best")
     return figure
 
 
@@ -113,5 +113,5 @@ def rehearsal(seeds: Sequence[tuple[float, float | None]], target: float) -> plt
     axes.axhline(target, color=VIOLET, linewidth=1.2, label=f"target {target:g}")
     axes.set(xlabel="seconds / seconds of the calibration load", ylabel="accuracy")
     axes.set_xlim(left=0)
-    axes.legend(loc="best", fontsize=8)
+    axes.legend(loc="best")
     return figure

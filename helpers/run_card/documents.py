@@ -394,7 +394,7 @@ def open_card(
     folder = runs_folder() / lab
     # As a card on disk has it: what is nan would never be equal.
     same = finite({"lab": lab, "parameters": parameters, "environment": environment})
-    same |= {"solution": _is_a_solution()}
+    same |= {"solution": is_a_solution()}
     with _only_one(folder):  # else two processes could continue the same card
         sweep(folder)
         for path in sorted(folder.glob("*.json"), reverse=True):
@@ -442,7 +442,7 @@ def _cannot_write(folder, error):
     )
 
 
-def _is_a_solution():
+def is_a_solution() -> bool:
     """Whether a notebook in solutions/ runs here: its passes are not the student's.
 
     JupyterLab and `labs run` tell a kernel its notebook.

@@ -152,7 +152,7 @@ def _new(theme, height=4.2) -> tuple[Figure, Any, dict[str, str]]:
 
 
 def _legend(axes, theme):
-    axes.legend(fontsize=8, frameon=False, labelcolor=THEMES[theme][0]["text.color"])
+    axes.legend(frameon=False, labelcolor=THEMES[theme][0]["text.color"])
 
 
 def _in_full(axis: Axis) -> None:

@@ -35,5 +35,5 @@ def stages(budgets: Mapping[int, Mapping[int, dict]], limit_bytes: float) -> plt
         axes.set_xticks(places, [str(stage) for stage in by_stage])
         axes.set(xlabel="stage", title=f"{devices} device{'s' * (devices > 1)}")
     panels[0].set(ylabel="GB on a device")
-    panels[-1].legend(fontsize=8)
+    panels[-1].legend()
     return figure

@@ -42,7 +42,7 @@ def idle_shares(measured: Mapping[int, Sequence[float]], stages: int) -> plt.Fig
     axes.set(xscale="log", xlabel="micro-batches", ylabel="idle share [%]", ylim=(0, 100))
     axes.set_xticks(numbers, [str(number) for number in numbers])
     axes.minorticks_off()
-    axes.legend(fontsize=8)
+    axes.legend()
     return figure
 
 
@@ -97,4 +97,4 @@ def draw_time_line(axes: plt.Axes, name: str, boxes: Sequence[Box]) -> None:
 
 def draw_legend(axes: plt.Axes) -> None:
     """Draw the legend of a time line above it, where there are no boxes."""
-    axes.legend(fontsize=8, loc="lower right", ncols=2, bbox_to_anchor=(1, 1))
+    axes.legend(loc="lower right", ncols=2, bbox_to_anchor=(1, 1))

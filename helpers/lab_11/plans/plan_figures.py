@@ -37,5 +37,5 @@ def published(rows: Sequence[dict]) -> plt.Figure:
     ticks = (3, 10, 30, 100, 300, 1000)
     axes.set_xticks(ticks, [str(tick) for tick in ticks])
     axes.minorticks_off()
-    axes.legend(fontsize=8, loc="upper right")
+    axes.legend(loc="upper right")
     return figure

@@ -45,6 +45,6 @@ def price(
         ticks = list(by_compiler)
         axes.set_xticks(ticks, [str(k) for k in ticks])
         axes.set_xlim(min(ticks) / 1.3, max(ticks) * 1.3)
-        axes.legend(fontsize=8)
+        axes.legend()
     figure.tight_layout()
     return figure

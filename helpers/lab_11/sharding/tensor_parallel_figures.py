@@ -46,6 +46,6 @@ def kept_and_sent(
         )  # fmt: skip
         starts += sizes
     right.set(xlabel="messages of a step [MB]", xlim=(0, 1.4 * starts.max()))
-    right.legend(fontsize=8, loc="upper right")
+    right.legend(loc="upper right")
     figure.subplots_adjust(left=0.25)  # for the names of the layouts
     return figure

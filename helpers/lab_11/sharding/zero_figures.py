@@ -49,7 +49,7 @@ def held_and_sent(measured: Bytes, predicted: Bytes) -> plt.Figure:
     for axis, what in titles:
         axis.set(xticks=places, ylabel=what, ylim=(0, None))
         axis.set_xticklabels(ways, fontsize=8)
-        axis.legend(fontsize=8)
+        axis.legend()
     sent.set_ylim(0, 1.3 * max(solid.max(), due.max()))  # room for the legend
     return figure
 

@@ -88,9 +88,9 @@ def test_every_axes_has_its_own_table_and_every_run_the_name_of_its_size():
     ]
     [table], _ = tables(lab_03.accuracy_against_time(runs, 0.85))
     assert table[1] == ["1", "0.1; 0.1", "0.1"]
-    history = {key: [1] for key in ("loss", "accuracy", "valid_loss", "valid_accuracy")}
-    found, _ = tables(lab_06.epoch_curves(history))
-    assert [table[0][0] for table in found] == ["epoch", "epoch"]
+    lengths = {name: [1, 2] for name in ("SGD", "SGD, wrong", "Adam", "Adam, wrong")}
+    found, _ = tables(lab_06.step_lengths([1, 2], lengths, {"one device": [2, 1]}))
+    assert [table[0][0] for table in found] == ["simulated replicas", "step"]
 
 
 def test_error_bars_points_and_a_path():
