@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from helpers.errors import RunCardError
-from helpers.notebook import session
+from helpers.notebook import messages, session
 from helpers.texts import as_html, labs_with_texts, read_texts
 
 if TYPE_CHECKING:
@@ -62,19 +62,17 @@ def quiz(number: str | None = None) -> None:
     if not questions:
         print(f"There is no quiz {number!r}; there are {', '.join(labs_with_texts())}.")
         return
-    page = static_quiz(questions)
     if not in_jupyterlab():
-        display(HTML(page))
+        display(HTML(static_quiz(questions)))
         return
-    page = unframed(page)
     given = earlier_choices(number, questions)
 
     def answered(number, choice):
         given[number] = choice
-        keep(with_results(page, questions, given))
+        keep(kept_quiz(questions, given))
 
     keep = display_live(live_quiz(questions, answered, given))
-    keep(with_results(page, questions, given))
+    keep(kept_quiz(questions, given))
 
 
 def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
@@ -105,55 +103,49 @@ def earlier_choices(number: str, questions: list[dict]) -> dict[int, dict]:
     }
 
 
-def with_results(page: str, questions: list[dict], given: dict[int, dict]) -> str:
-    """The page with the answers, for a notebook that is opened again.
+def static_quiz(
+    questions: list[dict], given: Mapping[int, dict] = MappingProxyType({})
+) -> str:
+    """The quiz as HTML without any script; without answers it is identical every time.
 
     Parameters
     ----------
-    page : str
-        The quiz as HTML.
     questions : list of dict
         See `read_texts`.
     given : dict of int to dict
-        For each question's number, from 1, the last choice.
+        For each question's number, from 1, the last choice: it is open, with its verdict.
 
     Returns
     -------
     str
-        The answers stand below; a line says so in place of the advice.
     """
-    if not given:
-        return page
-    lines = []
-    for number in sorted(given):
-        question, choice = questions[number - 1]["question"], given[number]
-        chosen = f"{as_html(question)} You chose: {as_html(choice['text'])}"
-        lines.append(f"<li value={number}>{chosen}<br>{_coloured(choice)}</li>")
     rest = " Run this cell to answer the others." * (len(given) < len(questions))
-    first = f"<p>You have answered {len(given)} of {len(questions)}: see below.{rest}</p>"
-    page = page.replace(ADVICE, first)
-    return f"{page}<p><strong>Your answers</strong></p><ol>{''.join(lines)}</ol>"
-
-
-def static_quiz(questions: list[dict]) -> str:
-    """The quiz as HTML without any script; identical every time."""
-    parts = []
+    count = f"<p>You have answered {len(given)} of {len(questions)} questions.{rest}</p>"
+    parts = [count if given else ADVICE]
     for asked, question in enumerate(questions, start=1):
         legend = f"{asked}. {as_html(question['question'])}"
         choices = "\n".join(
-            f"<details><summary>{as_html(choice['text'])}</summary>"
-            f"<p>{_verdict(choice)}</p></details>"
+            _static_choice(choice, is_given=choice == given.get(asked))
             for choice in question["choices"]
         )
         parts.append(f"<fieldset><legend>{legend}</legend>\n{choices}\n</fieldset>")
-    return "\n".join([ADVICE, *parts])
+    return "\n".join(parts)
 
 
-def unframed(page: str) -> str:
-    """The page without the frames that a browser draws around groups of choices."""
+def _static_choice(choice, is_given):
+    text, verdict = as_html(choice["text"]), _verdict(choice)
+    if is_given:
+        text, verdict = f"{text} <em>(your answer)</em>", _coloured(choice)
+    is_open = " open" * is_given
+    return f"<details{is_open}><summary>{text}</summary><p>{verdict}</p></details>"
+
+
+def kept_quiz(questions: list[dict], given: Mapping[int, dict]) -> str:
+    """What a notebook keeps: in a card, without frames around the groups of choices."""
+    page = static_quiz(questions, given)
     for name, style in STYLES.items():
         page = page.replace(f"<{name}>", f'<{name} style="{style}">')
-    return page
+    return messages.card("quiz", page)
 
 
 def live_quiz(

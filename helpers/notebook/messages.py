@@ -17,6 +17,7 @@ EDGES = {
     "open": "var(--jp-warn-color1, #b34a09)",
     "hint": "var(--jp-info-color1, #7a3e9d)",
     "prediction": "var(--jp-brand-color1, #0b5cad)",
+    "quiz": "var(--jp-brand-color1, #0b5cad)",
     "end": "var(--jp-success-color1, #0a7a5a)",
     "unfinished": "var(--jp-brand-color1, #0b5cad)",
     "progress": "var(--jp-brand-color1, #0b5cad)",
@@ -31,13 +32,13 @@ STYLE = (
 )
 UNDERLINED = "text-decoration: underline"
 # JupyterLab breaks what is printed, and errors, in the middle of a word, and ends a page
-# before the cell's edge. A form looks like the message above it. The colours of verdicts
+# before the cell's edge. A form and a quiz look like messages. The colours of verdicts
 # are those of kit/look/tokens.css.
 SHEET = """<style>
 .jp-OutputArea-output pre
 {word-break: normal !important; overflow-wrap: anywhere !important}
 .jp-OutputArea-output.jp-RenderedHTMLCommon:has(.labs-message) {padding-right: 0}
-.labs-prediction.widget-box {margin: 0 0 6px; padding: 6px 16px;
+:is(.labs-prediction, .labs-quiz).widget-box {margin: 0 0 6px; padding: 6px 16px;
 border-left: 4px solid var(--jp-brand-color1); border-radius: 4px 10px 10px 4px;
 background: color-mix(in srgb, var(--jp-brand-color1) 9%, transparent)}
 .labs-right {color: #0a7a5a} .labs-wrong {color: #a3201a}
@@ -80,7 +81,11 @@ def box(
         html_lines.append("".join(map(_part, parts)))
     if link:
         html_lines.append(_part(link))
-    inside = "\n".join(map(LINE.format, html_lines))
+    return card(kind, "\n".join(map(LINE.format, html_lines)))
+
+
+def card(kind: str, inside: str) -> str:
+    """The frame of a message, around HTML."""
     style = STYLE.format(edge=EDGES[kind])
     return (
         f'<div class="labs-message labs-message-{kind}" style="{style}">\n{inside}\n</div>'

@@ -14,10 +14,9 @@ from helpers.coach.quizzes import (
     ADVICE,
     RIGHT,
     WRONG,
+    kept_quiz,
     live_quiz,
     static_quiz,
-    unframed,
-    with_results,
 )
 from helpers.exercise import find_exercise, numbers_of
 from helpers.notebook import session
@@ -202,18 +201,22 @@ def test_in_jupyterlab_a_stored_notebook_keeps_the_page_and_the_answers(monkeypa
     quiz("02")
     assert "application/vnd.jupyter.widget-view+json" in shown[0]
     questions = read_texts("02")["quiz"]
-    page = unframed(static_quiz(questions))
+    page = kept_quiz(questions, {})
     assert page.count('<fieldset style="border: 0;') == len(questions)
+    assert page.startswith('<div class="labs-message labs-message-quiz" style="border-left')
     assert updates.pop()["text/html"] == stored_copy(page)
     made[0].children[1].children[1].value = 1
     answered = updates.pop()["text/html"]
-    rest, below = page.replace(ADVICE, ""), answered.partition("Your answers")[2]
-    assert rest in answered
     assert ADVICE not in answered, "it is about a quiz that nobody has begun"
-    assert f"<p>You have answered 1 of {len(questions)}: see below. Run" in answered
-    assert as_html(questions[0]["choices"][1]["why"]) in below
+    assert f"<p>You have answered 1 of {len(questions)} questions. Run" in answered
+    first, *others = answered.split("</fieldset>")
+    chosen = questions[0]["choices"][1]
+    [opened] = re.findall("<details open>.*?</details>", first, re.S)
+    assert f"{as_html(chosen['text'])} <em>(your answer)</em>" in opened
+    assert as_html(chosen["why"]) in opened
+    assert "<details open>" not in "".join(others)
     every = {number: one["choices"][0] for number, one in enumerate(questions, 1)}
-    assert "answer the others" not in with_results(page, questions, every)
+    assert "answer the others" not in kept_quiz(questions, every)
 
 
 @each_lab
