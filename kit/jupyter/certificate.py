@@ -36,7 +36,7 @@ def page() -> str:
         of=sum(state.work.counted[1] for state in states),
         finished=sum(state.work.done for state in states),
         labs_in_all=len(states),
-        days=_days(min(days), max(days)) if days else "",
+        days=_days(min(days), max(days)) if days else [],
         labs=[_row(state) for state in begun],
         printed=_day(time.time()),
     )
@@ -70,14 +70,13 @@ def _row(state: LabState):
         "predictions": how_they_went(work.together),
         "measured": work.measured,
         "measured_on": work.measured_on,
-        "days": _days(work.first_unix_seconds, work.last_unix_seconds),
+        "days": " to ".join(_days(work.first_unix_seconds, work.last_unix_seconds)),
         "spent": working_time.in_hours(max(1, round(work.seconds / 60))),
     }
 
 
 def _days(first, last):
-    days = dict.fromkeys([_day(first), _day(last)])
-    return " to ".join(days)
+    return list(dict.fromkeys([_day(first), _day(last)]))
 
 
 def _day(unix_seconds):

@@ -1,10 +1,13 @@
 """The pages of `labs run` need nothing from the network."""
 
+import base64
+import io
 import re
 
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+from PIL import Image
 
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card
@@ -195,10 +198,21 @@ def test_on_a_telephone_each_prediction_has_its_outcome_in_sight(tmp_path):
     card = a_run(32, 1.0)
     entry = {"value": 2.0, "outcome": 4.0, "factor_off": 2.0}
     card["predictions"] = {"a_speed_over_another": predictions.new_entry() | entry}
+    (tmp_path / "now").mkdir()
+    png = io.BytesIO()
+    Image.new("1", (1, 1)).save(png, "png")
+    cells = [drawn(base64.b64encode(png.getvalue()).decode())]
+    path = tmp_path / "now/02_throughput.ipynb"
+    nbformat.write(new_notebook(cells=cells), path)
     report_of(card, tmp_path)
     with student.chromium() as browser:
         window = browser.new_page(viewport={"width": 390, "height": 900})
         window.goto((tmp_path / "index.html").as_uri())
+        figure = window.locator("figure > .scroll")
+        width = "e => e.scrollWidth - e.clientWidth"
+        assert figure.evaluate(width) == 0
+        figure.click()
+        assert figure.evaluate(width) > 300, "it is enlarged"
         cells = window.locator(".stacked td")
         right_edges = cells.evaluate_all(
             "all => all.map(e => e.getBoundingClientRect().right)"
