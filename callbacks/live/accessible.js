@@ -154,11 +154,6 @@ if (!window.labsAccessible) {
         });
     });
 
-    // Beside the file browser, a narrow window has no room for a notebook.
-    matchMedia("(max-width: 759px)").addEventListener("change", (event) => {
-        if (event.matches && window.jupyterapp) window.jupyterapp.shell.collapseLeft();
-    });
-
     // ipympl keeps every key from the page, also the one that leads on: a trap.
     window.addEventListener("keydown", (event) => {
         const place = event.target.closest

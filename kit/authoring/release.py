@@ -45,6 +45,7 @@ OF_AN_EXERCISE = ("judge", "probe")
 SERVER = "kit.jupyter.jupyter_server"  # JupyterLab imports it, as kit/jupyter says
 BESIDE = (
     "kit/headless/*.j2", "kit/jupyter/*.html", "kit/jupyter/*.j2", "kit/jupyter/**/*.json",
+    "kit/jupyter/**/*.js",
     "kit/look/*.css", "kit/look/*.svg",
     "callbacks/**/*.js", "helpers/*/recorded_*.json", "helpers/*/long_cells.json",
     "helpers/*/*/published.toml",

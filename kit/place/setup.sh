@@ -84,4 +84,6 @@ echo 'c.InteractiveShellApp.extensions = ["helpers.notebook.kernel_patch"]' >.ve
 mkdir -p .venv/etc/jupyter/jupyter_server_config.d
 ln -sf "$PWD/kit/jupyter/jupyter_server_config.d/labs.json" .venv/etc/jupyter/jupyter_server_config.d/
 ln -sfn "$PWD/kit/jupyter/labconfig" .venv/etc/jupyter/labconfig
+mkdir -p .venv/share/jupyter/labextensions
+ln -sfn "$PWD/kit/jupyter/labextension" .venv/share/jupyter/labextensions/scaling-labs
 printf "%s\n" "$PWD" "$role" "$stamp" >.venv/ready

@@ -165,6 +165,8 @@ def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
     card.get_by_role("link").click()
     student.wait_for_notebook(page, name)
     expect(files).to_be_hidden()
+    student.open_notebook(page, lab_server, name)
+    expect(files).to_be_hidden()
 
 
 @pytest.mark.weekly
