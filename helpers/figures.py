@@ -100,8 +100,9 @@ def _show(figure, summary, caption, controls=None):
         display(HTML(image + table))
         print(summary)
         return lambda now: None  # nothing can change here
-    # JupyterLab has no more room in a window of 1280 pixels.
-    figure.set_dpi(min(figure.dpi, 800 / figure.get_figwidth()))
+    # As wide as all others; JupyterLab has no more room in a window of 1280 pixels.
+    full = 800 / figure.get_figwidth()
+    figure.set_dpi(min(figure.dpi, full) if controls else full)
     canvas = live_canvas(figure)  # last: see there
     parts = [*([controls] if controls else []), canvas, width_field(canvas, written)]
     keep = display_live(_beside(parts))

@@ -45,7 +45,7 @@ class Curves:
     def __init__(self, epochs: int, caption: str) -> None:
         # Fixed margins: an adaptive layout is computed again at each redraw.
         with rc_context(STYLE):
-            self.figure = Figure(figsize=(7.6, 3.0), dpi=100)
+            self.figure = Figure(figsize=(8.0, 3.0), dpi=100)
             self.axes = self.figure.subplots(1, 3)
         self.figure.subplots_adjust(0.06, 0.2, 0.99, 0.9, wspace=0.28)
         self.figure.text(0.01, 0.01, caption, **CAPTION)

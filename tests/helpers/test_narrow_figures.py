@@ -10,7 +10,8 @@ from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 
 from callbacks.live.style import STYLE
-from helpers.figures import image_grid
+from callbacks.live.views import Curves
+from helpers.figures import image_grid, show_figure
 from helpers.lab_00.figures import matmul_curves
 from helpers.lab_01.figures import descent_paths
 from helpers.lab_02 import figures as of_lab_02
@@ -112,7 +113,7 @@ def lab_figure(request):
         figure = FIGURES[request.param]()
         caption = figure.text(0.01, 0.005, CAPTION, fontsize=7.5)
         leave_room(figure, 1)
-        figure.set_dpi(min(figure.dpi, 800 / figure.get_figwidth()))
+        figure.set_dpi(800 / figure.get_figwidth())
         canvas = LiveCanvas(figure)
         canvas.draw()
         yield canvas, width_field(canvas, caption)
@@ -182,3 +183,19 @@ def overlapping(axis):
         elif a.overlaps(b):
             return a, b
     return None
+
+
+def test_live_figures_have_one_width_and_so_has_a_dashboard(monkeypatch):
+    widths = [Curves(1, "").figure.bbox.width]
+
+    def canvas_of(figure):
+        widths.append(figure.bbox.width)
+        return LiveCanvas(figure)
+
+    monkeypatch.setattr("helpers.figures.in_jupyterlab", lambda: True)
+    monkeypatch.setattr("helpers.figures.live_canvas", canvas_of)
+    monkeypatch.setattr("helpers.figures.display_live", lambda box: print)
+    monkeypatch.setattr("helpers.figures._beside", list)
+    for inches in (7.5, 9):
+        show_figure(plt.figure(figsize=(inches, 3)), "", "")
+    assert widths == pytest.approx([800] * 3)
