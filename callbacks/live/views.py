@@ -148,7 +148,8 @@ class LiveView:
         self.lock = threading.RLock()
         self.warning, self.stdout = [], sys.stdout
         canvas.draw = self._draw_axes_and_lines
-        self.bar = ipywidgets.FloatProgress(max=1.0, layout={"width": "auto"})
+        wide = {"width": "auto", "max_width": "800px"}  # as the curves
+        self.bar = ipywidgets.FloatProgress(max=1.0, layout=wide)
         self.text = ipywidgets.HTML("Starting ...")
         self.box = ipywidgets.VBox([self.bar, self.text, canvas])
         self.box.add_class("labs-dashboard")
