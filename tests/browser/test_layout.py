@@ -156,9 +156,11 @@ def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
     """Also where JupyterLab remembers them from a wide window."""
     name = "02_throughput.ipynb"
     files = page.locator(".jp-FileBrowser")
-    page.set_viewport_size({"width": 1280, "height": 844})
+    page.set_viewport_size({"width": 1920, "height": 844})
     student.open_notebook(page, lab_server, name)
     expect(files).to_be_visible()
+    cell = page.locator(f"{student.PANEL} .jp-Notebook-cell").first
+    expect(cell).to_have_css("width", "1040px")  # a line can be read
     page.set_viewport_size({"width": 390, "height": 844})
     student.open_start_page(page, lab_server)
     card = page.get_by_role("listitem").filter(has_text="Lab 02")

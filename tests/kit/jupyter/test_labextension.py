@@ -1,4 +1,4 @@
-"""JupyterLab finds the kit's extension, which closes the panels of a narrow window."""
+"""JupyterLab finds the kit's extension, which lets a notebook fit its window."""
 
 import sys
 from pathlib import Path

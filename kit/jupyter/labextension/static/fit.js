@@ -1,11 +1,17 @@
 // A prebuilt extension of JupyterLab, written by hand: its container has one module.
-// Beside the file browser, a narrow window has no room for a notebook.
+// Beside the file browser, a narrow window has no room for a notebook. In a wide one, lines
+// of 1,500 pixels would be hard to read: a notebook is a column in its middle.
 (() => {
+    const COLUMN = ".jp-Notebook :is(.jp-Cell, .jp-Notebook-footer) " +
+        "{ max-width: 1040px; margin-inline: auto; }";
     const plugin = {
-        id: "scaling-labs:narrow",
-        description: "Collapses the panels in a narrow window.",
+        id: "scaling-labs:fit",
+        description: "Lets a notebook fit its window.",
         autoStart: true,
         activate: (app) => {
+            const style = document.createElement("style");
+            style.textContent = COLUMN;
+            document.head.append(style);
             const narrow = matchMedia("(max-width: 759px)");
             const collapse = () => {
                 if (!narrow.matches || !app.shell.collapseLeft) return;
