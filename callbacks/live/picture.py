@@ -42,9 +42,9 @@ FOCUS = """<style class="labs-live">
 WHILE_ALIVE = f'{FOCUS}<script class="labs-live">{ACCESSIBLE}</script>'
 
 
-# A kept figure is as wide as a live one. A dark JupyterLab shows figures light on dark: half a turn gives each colour its hue back,
-# and the sheet takes the page's ground. Photographs, whose texts begin with "The first",
-# must not be turned over.
+# A kept figure is as wide as a live one. A dark JupyterLab shows figures light on dark:
+# half a turn gives each colour its hue back, and the sheet takes the page's ground. Photos,
+# whose texts begin with "The first", must not be turned over.
 IN_THE_DARK = """<style>
 .labs-kept img {max-width: min(100%, 800px)}
 [data-jp-theme-light="false"] :is(

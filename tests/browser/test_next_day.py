@@ -86,7 +86,7 @@ def test_the_next_day_everything_is_seen_and_nothing_is_dead(
     quiz = page.locator(f"{student.PANEL} .labs-quiz")
     quiz.get_by_role("radio").nth(1).check()
     expect(quiz.get_by_role("alert").first).to_be_visible()
-    cards = page.locator(f"{student.PANEL} .labs-message")
+    cards = page.locator(f"{student.PANEL} .labs-message:not(.labs-message-quiz)")
     expect(cards).to_have_count(4)
     for theme in ("JupyterLab Light", "JupyterLab Dark"):
         page.evaluate(THEME, theme)
