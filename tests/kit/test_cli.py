@@ -62,7 +62,7 @@ def labs(*arguments, **options):
         ),
         (["run", "77"], "there is no lab '77'"),
         (["plan", "--model", "gpt5"], "--model must be one of mt-nlg-530b, "),
-        (["run", "02", "03", "-p", "patience_seconds=5"], "03_time_to_accuracy has no"),
+        (["run", "02", "03", "-p", "patience_seconds=5"], "no parameter of lab 03. To set"),
     ],
 )
 def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
