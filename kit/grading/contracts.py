@@ -156,6 +156,8 @@ class Marked(_OfASubmission):
     late: Lateness
     penalty: float | None
     total: float | None  # None while it is open
+    so_far: float  # the points of all that is not open
+    open: list[str]  # the exercises and texts that are
     instead_of: float | None  # the total that a person replaced as a whole
     is_given: bool  # whether a person has replaced it
     comment: str  # on the whole lab

@@ -424,8 +424,13 @@ def _undecided(results, out):
             f"{len(is_open)} of {of} grades {'is' if len(is_open) == 1 else 'are'} open: "
             f"{_in_short(is_open)} ({out / 'overview.html'} says why)"
         ]
-    texts = [text for result in results for text in result["texts"]]
-    if unread := sum(bool(text["text"]) and text["points"] is None for text in texts):
+    unread = sum(
+        bool(text["text"]) and text["points"] is None
+        for result in results
+        for text in result["texts"]
+        if text["number"] not in result.get("outdated", ())
+    )
+    if unread:
         are = "answer in words is" if unread == 1 else "answers in words are"
         lines += [f"{unread} {are} unread: `labs mark --out {out}` shows them"]
     lines += lines_of_outdated(results)
@@ -465,6 +470,9 @@ def _sentence(result):
     if result["total"] is None:
         graded = result["status"] == "graded"
         state = "Not everything is marked" if graded else "Nothing is graded"
+        if graded and result.get("open"):
+            so_far, rest = points(result["so_far"]), ", ".join(result["open"])
+            state = f"{so_far} points so far: {rest} is not marked"
         return f"{state} yet. {page}"
     late = (
         f" It was submitted {result['late']['words']}." if result["late"]["words"] else ""

@@ -58,7 +58,8 @@ def marked(
     list of dict
         Copies, in which every exercise has `judged` (the grader's points), `points` (None
         where there is nothing to give them for, or the machine was too busy) and `comment`.
-        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open), the
+        Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open),
+        `so_far` (the points of all that is not open), `open` (the numbers of what is), the
         `comment` on the whole lab, `needs` (why it is open), `outdated` (which decisions
         are about older answers).
     """
@@ -88,9 +89,11 @@ def lines_of_outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
     decisions = (
         "1 decision of yours is" if count == 1 else f"{count} decisions of yours are"
     )
-    do = "does" if count == 1 else "do"
+    these = "does not count, so this answer is" if count == 1 else (
+        "do not count, so these answers are"
+    )  # fmt: skip
     return [
-        f"{decisions} about an older submission, and {do} not count: {who}. "
+        f"{decisions} about an older submission and {these} open: {who}. "
         "docs/instructor.md says how to renew them"
     ]
 
@@ -171,10 +174,11 @@ def _marked(
         _text(text, result, own.get(text.number), closed, text.number in in_total)
         for text in texts
     ]
-    parts = [v["points"] for v in exercises.values()]
-    parts += [text["points"] for text in written if text["counted"]]
-    known = [points for points in parts if points is not None]
-    reached = sum(known) if len(known) == len(parts) else None
+    parts = {number: verdict["points"] for number, verdict in exercises.items()}
+    parts |= {text["number"]: text["points"] for text in written if text["counted"]}
+    so_far = sum(points for points in parts.values() if points is not None)
+    open_parts = [number for number, points in parts.items() if points is None]
+    reached = None if open_parts else so_far
     late, needs = _late(person, handed_in, class_files.rules)
     penalty = total = None
     if reached is not None:
@@ -209,6 +213,8 @@ def _marked(
         "late": late,
         "penalty": penalty,
         "total": total,
+        "so_far": so_far,
+        "open": open_parts,
         "instead_of": instead_of if is_given else None,
         "is_given": is_given,
         "comment": whole.comment if whole else "",

@@ -21,7 +21,7 @@ from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
-from kit.grading.classroom import class_files, given_for, marks, similar
+from kit.grading.classroom import class_files, feedback, given_for, marks, similar
 from kit.grading.classroom.feedback import all_points, failing_row, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
@@ -130,6 +130,35 @@ def test_points_by_hand_are_for_the_submission_that_the_last_grades_showed(tmp_p
     assert graded(nothing, "ada,2.1,1,\n") == (
         None, ["none there", "2.1 has changed since you gave 1 point"],
     )  # fmt: skip
+
+
+def test_an_answer_that_changed_leaves_only_itself_open_and_says_so(tmp_path):
+    folder = tmp_path / "grades"
+    for code, text in (("first", "A law."), ("second", "Two laws.")):
+        one = result(texts={"2.figure": text}) | {
+            "problem": "", "file_name": "ada", "isolated": True, "of": 6,
+        }  # fmt: skip
+        for number, verdict in one["exercises"].items():
+            own = {"code": f"{code} = {number}", "borrowed": [], "reason": "",
+                   "reaction": "", "question": None, "observation": None}  # fmt: skip
+            one["exercises"][number] = verdict | own
+        folder.mkdir(exist_ok=True)
+        rows = "student,exercise,points,comment\nada,2.1,1,\nada,2.figure,2,\n"
+        (folder / "overrides.csv").write_text(rows, encoding="utf-8")
+        read = feedback.read_files(folder)
+        said = feedback.write([one], [LAB], [], folder, read)
+    assert "these answers are open: ada (2.1, 2.figure)" in said[0]
+    page = (folder / "feedback" / "ada" / f"{LAB.name}.html").read_text()
+    assert "4 points so far, without 2.1 and 2.figure." in page
+    assert page.count("<td>open: you changed it after it was marked</td>") == 2
+    assert page.count("You changed this answer after your instructor marked it") == 2
+    assert page.count("✓ Right: 2 of 2 points") == 2, "not at 2.1"
+    assert "has given" not in page
+    overview = (folder / "overview.html").read_text()
+    assert "2.figure changed since it was read" in overview
+    assert "2.1 ✓ changed since you gave points" in overview
+    assert "2.figure unread" not in overview
+    assert "open<br>4 so far" in overview
 
 
 def test_a_name_that_nobody_has_gets_the_name_that_it_may_mean(tmp_path):
