@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 
 from tqdm import tqdm
 
+WAIT_SECONDS = 60
+
 
 class Progress(tqdm):
     """Like `tqdm`, but where stderr is no terminal, it writes two lines and draws no bar.
@@ -26,7 +28,7 @@ class Progress(tqdm):
         True: neither a bar nor lines.
     """
 
-    _in_words = False
+    _in_words, _waited_for = False, 0.0
 
     def __init__(
         self,
@@ -68,6 +70,14 @@ class Progress(tqdm):
             return super().update(n)
         self.n += n
         return None
+
+    def wait_for(self, words: str) -> None:
+        """Say what keeps the bar where it is; in a log file, once in `WAIT_SECONDS`."""
+        if not self._in_words:
+            self.set_postfix_str(words)
+        elif words and time.monotonic() - max(self._began, self._waited_for) > WAIT_SECONDS:
+            self._waited_for = time.monotonic()
+            self._say("waiting", f", waiting for {words}")
 
     def close(self) -> None:
         """Remove the bar, or write the last line."""

@@ -28,7 +28,7 @@ from kit.grading.classroom.left_out import read_collected, read_left_out
 from kit.grading.contracts import Contents, Result, Settings, Task
 from kit.grading.examine import QUESTIONS
 from kit.grading.figure import figure_of, write_figures
-from kit.grading.one_submission import grade_one, result_of, starved
+from kit.grading.one_submission import asked_of, grade_one, result_of, starved
 from kit.grading.submissions import (
     CPU_SECONDS,
     NOTHING_HANDED_IN,
@@ -64,6 +64,7 @@ NOTHING: Contents = {
 DEFAULT_LIMITS = sandbox.Limits()
 
 ROSTER = "roster.csv"
+WORTH_A_WORD_SECONDS = 5  # more than most answers take
 
 
 def grade(
@@ -390,11 +391,14 @@ def _work(
     What the machine was too busy to judge waits until all else is done.
     """
     plain, waiting = [task for task, _ in tasks], []
-    if scheduler:
-        done = workers.on_a_cluster(grade_one, plain, scheduler)
-    else:
-        done = workers.on_this_machine(grade_one, plain, jobs or os.cpu_count() or 1)
     with Progress(what="grading", total=len(tasks), unit="submission") as bar:
+        if scheduler:
+            done = workers.on_a_cluster(grade_one, plain, scheduler)
+        else:
+            done = workers.on_this_machine(
+                grade_one, plain, jobs or os.cpu_count() or 1,
+                watch=lambda running: bar.wait_for(slowest(plain, running)),
+            )  # fmt: skip
         for index, result in done:
             task, stored = tasks[index]
             if isinstance(result, Exception):  # the others are still graded
@@ -413,6 +417,28 @@ def _work(
         for task, stored, result in waiting:
             bar.update()
             yield stored, _asked_alone(task, result, scheduler)
+
+
+def slowest(tasks: list[Task], running: dict[tuple[int, int], float]) -> str:
+    """The answer that has run for longest, in words; empty before it is worth a word.
+
+    Parameters
+    ----------
+    tasks : list of dict
+    running : dict of (index, place) to float
+        See `kit.parallel.workers.on_this_machine`.
+
+    Returns
+    -------
+    str
+    """
+    if not running:
+        return ""
+    (index, place), began = min(running.items(), key=lambda one: one[1])
+    seconds = time.monotonic() - began
+    number = asked_of(tasks[index])[place]
+    named = f"{tasks[index]['student'][:30]} {number}: {seconds:.0f} s"
+    return named if seconds >= WORTH_A_WORD_SECONDS else ""
 
 
 def _asked_alone(task: Task, result: Result, scheduler: str | None) -> Result:

@@ -78,16 +78,20 @@ def starved(result: Result) -> list[str]:
     return [number for number, verdict in verdicts if verdict.get("mistake") == STARVED]
 
 
+def asked_of(task: Task) -> list[str]:
+    """The numbers of the exercises that are asked, in this order: those with an answer."""
+    found = {number for number, _ in task["code"]}
+    return [number for number, *_ in task["exercises"] if number in found]
+
+
 def _verdicts(
     task: Task, limits: sandbox.Limits
 ) -> Generator[tuple, list, dict[str, Judged]]:
     """Examine the exercises that there are, each in a process of its own."""
-    asked, found = {}, dict(task["code"])
-    for number, _, _, answer, _ in task["exercises"]:
-        if number not in found:
-            continue
+    asked, answers = {}, {number: answer for number, _, _, answer, _ in task["exercises"]}
+    for number in asked_of(task):
         job: Job = {
-            "lab": task["lab"], "exercise": number, "name": answer,
+            "lab": task["lab"], "exercise": number, "name": answers[number],
             "code": task["code"], "setup": task["setup"],
             "references": task["references"], "modules": task["modules"],
             "visible": task["visible"],

@@ -13,6 +13,7 @@ import signal
 from collections import deque
 from collections.abc import Callable, Generator, Hashable, Sequence
 from multiprocessing.connection import Connection
+from typing import NamedTuple
 
 PR_SET_PDEATHSIG = 1
 FORK = multiprocessing.get_context("fork")
@@ -20,6 +21,12 @@ FORK = multiprocessing.get_context("fork")
 
 class FailedError(Exception):
     """A function raised, or its process ended otherwise than at its limit."""
+
+
+class Running(NamedTuple):
+    """The functions of a work that run at the moment, by their places in it."""
+
+    places: tuple[int, ...]
 
 
 class Crew(contextlib.AbstractContextManager):
@@ -49,6 +56,18 @@ class Crew(contextlib.AbstractContextManager):
         """Begin a work; its name comes back with its result."""
         self._continue(name, work, work.send, None)
 
+    def start(self) -> None:
+        """Start as many functions as may run now; `wait` does it, too."""
+        while self._waiting and len(self._running) < self._at_once:
+            name, index, function, cpu_seconds = self._waiting.popleft()
+            pipe, process = _start(function, cpu_seconds)
+            self._running[pipe] = name, index, process
+
+    def running(self, name: Hashable) -> Running:
+        """Which functions of a work run at the moment."""
+        found = (place for who, place, _ in self._running.values() if who == name)
+        return Running(tuple(sorted(found)))
+
     def wait(self, *others: Connection) -> tuple[list[Connection], list[tuple]]:
         """Wait until a process, or one of some other connections, has something to say.
 
@@ -58,10 +77,7 @@ class Crew(contextlib.AbstractContextManager):
             The other connections that can be read; and the works that have ended, each
             as its name and what it returned, or the exception that it raised.
         """
-        while self._waiting and len(self._running) < self._at_once:
-            name, index, function, cpu_seconds = self._waiting.popleft()
-            pipe, process = _start(function, cpu_seconds)
-            self._running[pipe] = name, index, process
+        self.start()
         ready = multiprocessing.connection.wait(
             [*others, *self._running], timeout=0 if self._ended else None
         )

@@ -18,8 +18,9 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from multiprocessing.connection import Connection
 from types import FunctionType
 from typing import NamedTuple
@@ -34,10 +35,14 @@ CONNECT_SECONDS = 30
 # Of a worker: the tasks that it has, and the processes that it forks for all of them.
 # Mostly they wait; so the waits of one task need not keep the next one waiting.
 AT_ONCE = 3
+LOOK_SECONDS = 1
 
 
 class DiedError(Exception):
     """A worker died of its task, or was killed."""
+
+
+Watch = Callable[[dict[tuple[int, int], float]], None]
 
 
 class Worker(NamedTuple):
@@ -53,8 +58,8 @@ def start(function: FunctionType, tasks_at_once: int) -> Worker:
     It asks for a task with None, as long as it has fewer than `tasks_at_once`, and then
     reads: a number and a task, or None: then it ends after those that it has. (If it were
     sent tasks unasked, both sides could wait for the other one to read.) It sends the
-    number and the result. If the function is a generator function, it makes works of a
-    `exercise_pool.Crew`.
+    number and the result, and before that the number and what is `Running`. If the
+    function is a generator function, it makes works of a `exercise_pool.Crew`.
     """
     ours, theirs = socket.socketpair()
     with theirs:
@@ -78,7 +83,11 @@ def end(worker: Worker) -> None:
 
 
 def on_this_machine(
-    function: FunctionType, tasks: Sequence, workers: int, at_once: int = AT_ONCE
+    function: FunctionType,
+    tasks: Sequence,
+    workers: int,
+    at_once: int = AT_ONCE,
+    watch: Watch = lambda _: None,
 ) -> Iterator[tuple]:
     """Have processes of this machine do tasks.
 
@@ -91,6 +100,9 @@ def on_this_machine(
     workers : int
     at_once : int
         The tasks that a worker may have at a time.
+    watch : callable
+        Called about every second with what runs: by the task's index and the place among
+        the functions of its work, since when, as `time.monotonic` gives it.
 
     Yields
     ------
@@ -100,12 +112,14 @@ def on_this_machine(
     """
     waiting = deque((index, 1) for index in range(len(tasks)))
     started = {}  # by its pipe: a worker, and its tasks with how often each was tried
+    running = {}
     try:
         while waiting or started:
             while waiting and len(started) < min(workers, _open(waiting, started)):
                 worker = start(function, at_once)
                 started[worker.pipe] = worker, {}
-            ready = multiprocessing.connection.wait(list(started))
+            ready = multiprocessing.connection.wait(list(started), LOOK_SECONDS)
+            watch(running)
             for pipe in [pipe for pipe in started if pipe in ready]:
                 worker, doing = started[pipe]
                 try:
@@ -117,17 +131,31 @@ def on_this_machine(
                     del started[pipe]
                     end(worker)
                     for index, attempt in doing.items():
+                        _note(running, index, ())
                         if attempt < TRIES:
                             waiting.append((index, attempt + 1))
                         else:
                             yield index, DiedError("its worker was killed")
                 else:
-                    if message is not None:
-                        del doing[message[0]]
+                    if message is None:
+                        continue
+                    index, result = message
+                    is_running = isinstance(result, exercise_pool.Running)
+                    _note(running, index, result.places if is_running else ())
+                    if not is_running:
+                        del doing[index]
                         yield message
     finally:
         for worker, _ in started.values():
             end(worker)
+
+
+def _note(running, index, places):
+    """Remember which functions of a task run, and since when."""
+    for key in [key for key in running if key[0] == index and key[1] not in places]:
+        del running[key]
+    for place in places:
+        running.setdefault((index, place), time.monotonic())
 
 
 def _open(waiting, started):
@@ -217,7 +245,9 @@ def _forward(function, task):
         try:
             worker.pipe.recv()  # it asks for a task
             worker.pipe.send((0, task))
-            return worker.pipe.recv()[1]
+            while isinstance(result := worker.pipe.recv()[1], exercise_pool.Running):
+                pass
+            return result
         except (EOFError, OSError) as error:
             _own_worker.cache_clear()
             end(worker)
@@ -233,7 +263,7 @@ def main(descriptor: int, tasks_at_once: int, module: str, name: str) -> None:
     """Do what the pipe says until it closes."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     function = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-    pipe, doing, asks = Connection(descriptor), set(), True
+    pipe, doing, asks = Connection(descriptor), {}, True  # tasks, and what runs of them
     with contextlib.suppress(EOFError), exercise_pool.Crew(AT_ONCE) as crew:
         while asks or doing:
             while asks and len(doing) < tasks_at_once:
@@ -241,15 +271,20 @@ def main(descriptor: int, tasks_at_once: int, module: str, name: str) -> None:
                 given = pipe.recv()
                 asks = given is not None
                 if asks:
-                    doing.add(given[0])
+                    doing[given[0]] = exercise_pool.Running(())
                     crew.take(given[0], _work(function, given[1]))
+            crew.start()
+            for number, before in doing.items():
+                if (now := crew.running(number)) != before:
+                    doing[number] = now
+                    pipe.send((number, now))
             closed, ended = crew.wait(pipe) if doing else (False, [])
             if closed:
                 return
             for number, result in ended:
                 if isinstance(result, Exception):
                     result = RuntimeError(f"{type(result).__name__}: {str(result)[:300]}")
-                doing.remove(number)
+                del doing[number]
                 pipe.send((number, result))
 
 

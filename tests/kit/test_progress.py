@@ -42,3 +42,20 @@ def test_what_is_interrupted_says_how_far_it_came_and_nothing_to_do_says_nothing
     assert capsys.readouterr().err.splitlines() == [
         "grading: 0 of 3 submissions", "grading: 1 of 3 submissions, 0 s",
     ]  # fmt: skip
+
+
+def test_a_bar_that_stands_still_says_what_it_waits_for(capsys, monkeypatch):
+    command = [
+        sys.executable, "-c",
+        "from kit.progress import Progress\n"
+        "with Progress(what='it', total=3, unit='one') as bar: bar.wait_for('ada 2.1')",
+    ]  # fmt: skip
+    assert "ada 2.1]" in on_a_terminal(command)
+    with Progress(what="grading", total=3, unit="one") as bar:
+        bar.wait_for("ada 2.1")
+        monkeypatch.setattr("kit.progress.WAIT_SECONDS", 0)
+        bar.wait_for("")
+        bar.wait_for("ada 2.1")
+    assert capsys.readouterr().err.splitlines()[1:] == [
+        "grading: 0 of 3 ones, waiting for ada 2.1", "grading: 0 of 3 ones, 0 s",
+    ]  # fmt: skip

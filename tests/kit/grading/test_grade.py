@@ -33,7 +33,7 @@ from kit.grading import examine
 from kit.grading import grade as grader
 from kit.grading.box import conversation, processes, sandbox
 from kit.grading.classroom import class_files, feedback, item_statistics, marks
-from kit.grading.grade import grade
+from kit.grading.grade import grade, slowest
 from kit.grading.one_submission import result_of
 from kit.grading.submissions import (
     Submission,
@@ -507,6 +507,31 @@ def test_a_worker_that_is_killed_costs_its_own_task_only():
     assert isinstance(done.pop(1), workers.DiedError)
     assert "ZeroDivisionError" in str(done.pop(2))
     assert not done
+
+
+def test_somebody_watches_what_runs_and_since_when():
+    """A work of two functions, one of which ends at once."""
+    work = "(([lambda: 1, lambda: __import__('time').sleep(1.5)], 5) for _ in '1')"
+    seen = []
+    began = time.monotonic()
+    done = workers.on_this_machine(
+        eval, ["1", work], 1, watch=lambda r: seen.append(r | {})
+    )
+    assert dict(done) == {0: 1, 1: None}
+    [(key, since)] = seen[-2].items()  # after the last one, all have ended
+    assert key == (1, 1)
+    assert since >= began
+
+
+def test_the_answer_that_keeps_grading_waiting_is_named():
+    exercises = [(number, "", 2, "f", "") for number in ("2.1", "2.2", "2.3")]
+    tasks = [
+        {"student": who, "exercises": exercises, "code": [("2.1", ""), ("2.3", "")]}
+        for who in ("ada", "bob")
+    ]
+    now = time.monotonic()
+    assert slowest(tasks, {}) == slowest(tasks, {(0, 0): now}) == ""
+    assert slowest(tasks, {(0, 0): now, (1, 1): now - 44}) == "bob 2.3: 44 s"
 
 
 def test_tasks_and_results_longer_than_a_pipe_holds_come_through():
