@@ -23,7 +23,7 @@ from kit.grading.classroom.marks import NO_DATE, lines_of_outdated
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
 from kit.labs import Lab, all_labs, find_lab
 from kit.platforms import canvas, moodle, update
-from kit.platforms.archive import PACKED, notebooks
+from kit.platforms.archive import NOT_UNPACKED, notebooks
 from kit.platforms.decimals import decimals_of
 
 LONGEST_NAME = 60  # characters of a student's name
@@ -96,6 +96,7 @@ def collect(
         changed = plan.changed if was_there else None
         unread = _write_roster(out / "roster.csv", known, owners, people, due, changed)
         changes = update.in_words(plan, submissions)
+        changes += _without_a_row(owners, people, table)
         if was_there and plan.added:
             changes.append(f"added: {_in_short(plan.added)}")
         submissions.mkdir(parents=True, exist_ok=True)
@@ -132,7 +133,8 @@ def _refuse_another_platform(path, table, uploads, source):
 
 
 def _line(one):
-    advice = ": put its notebook into that folder yourself" if one.reason == PACKED else ""
+    is_packed = one.reason.endswith(NOT_UNPACKED)
+    advice = ": put the notebook that counts into that folder yourself" if is_packed else ""
     return ": ".join(filter(None, [one.student, one.file, one.reason])) + advice
 
 
@@ -206,6 +208,18 @@ def _by_lab(folder, owners, uploads):
         if owner.upload  # else no page can go back
     }
     return others | own, labs, of_others
+
+
+def _without_a_row(owners, people, table):
+    """A line on the students of a zip whom the platform's table lacks."""
+    listed = {number for number, *_ in _people(people)}
+    lacking = [student for student, one in owners.items() if one.id not in listed]
+    if not people or not lacking:
+        return []
+    return [
+        f"{table} has no row for {_in_short(lacking)}, so no grade can go back to them: "
+        "download the zip and the table again, for all students of the course"
+    ]
 
 
 def _names(known):

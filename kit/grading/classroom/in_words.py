@@ -18,6 +18,7 @@ MOST_ROWS, MOST_COLUMNS = 8, 9
 LONGEST_TEXT = 240  # characters of a cell
 MOST_EVENTS = 10
 EMPTY = ("", [], {})
+NO_REPLY = "It was asked this, and gave no reply."
 FEWEST_PLOTTED, MOST_PLOTTED = 6, 400
 MOST_LISTED = 10  # whole numbers, such as sizes: these say more than a line
 
@@ -58,6 +59,8 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
     reply = observation if isinstance(observation, dict) else {}
     words = find_exercise(number).feedback
     asked, did = words.get("asked", "What was asked."), words.get("did", "What it did.")
+    if observation is None:  # an exercise's words say what an answer did, in the past tense
+        asked = NO_REPLY
     cases = _list(question, words.get("question"))
     replies = _list(reply, words.get("reply"))
     if events := words.get("events"):

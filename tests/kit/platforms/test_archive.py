@@ -47,7 +47,7 @@ def test_files_that_are_not_notebooks_of_usual_size_are_left_out_and_named(
         "a.ipynb": "", "large.ipynb": "2 MB, more than 1: clear its outputs",
         "link.ipynb": "a symbolic link",
         "x.pdf": "not a notebook",
-        "all.ZIP": "an archive, not unpacked",
+        "all.ZIP": "an archive that cannot be read, not unpacked",
     }  # fmt: skip
     monkeypatch.setattr(archive, "MOST_MIB", 0)
     with pytest.raises(LabError, match="more than 0 MB"):
@@ -55,6 +55,44 @@ def test_files_that_are_not_notebooks_of_usual_size_are_left_out_and_named(
     monkeypatch.setattr(archive, "MOST_FILES", 5)
     with pytest.raises(LabError, match="more than 5 files"):
         list(archive.notebooks(path))
+
+
+def test_the_only_notebook_in_a_students_own_zip_is_taken_and_any_other_zip_is_named(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setattr(archive, "MOST_MIB_OF_A_FILE", 1)
+    monkeypatch.setattr(archive, "MOST_FILES_OF_A_STUDENT", 4)
+    name, rubbish = "02_throughput.ipynb", "__MACOSX/work/._02_throughput.ipynb"
+    inside = {
+        "good": {f"../../work/{name}": "{}", rubbish: "", "notes.txt": "x"},
+        "two": {name: "{}", "other.ipynb": "{}"},
+        "none": {"notes.txt": "x"},
+        "large": {name: "0" * 2**21},
+        "link": {name: "link"},
+        "many": dict.fromkeys("abcde", ""),
+        "nested": {"more.zip": "PK"},
+    }
+    own = {
+        f"A_1_assignsubmission_file/{one}.zip": zipped(tmp_path / one, files).read_bytes()
+        for one, files in inside.items()
+    }
+    own["ada_2_77_work.zip"] = own["A_1_assignsubmission_file/good.zip"]
+    path = zipped(tmp_path / "x.zip", own)
+    found = {parts[-1]: one for parts, *one, _ in archive.notebooks(path)}
+    without, own_archive = "an archive without a notebook", "(in the student's own archive)"
+    assert {file: problem for file, (_, problem) in found.items()} == {
+        f"good_{name}": "", f"ada_2_77_work_{name}": "",
+        "two.zip": "an archive with 2 notebooks, not unpacked",
+        "none.zip": without, "nested.zip": without,
+        "many.zip": "an archive with more than 4 files, not unpacked",
+        f"large_{name}": f"2 MB, more than 1: clear its outputs {own_archive}",
+        f"link_{name}": f"a symbolic link {own_archive}",
+    }  # fmt: skip
+    assert found[f"good_{name}"][0] == b"{}"
+    collect(path, tmp_path / "in", tmp_path / "grades")
+    assert {str(one.relative_to(tmp_path / "in")) for one in tmp_path.rglob("in/*/*")} == {
+        f"A_1/good_{name}", f"ada_2/work_{name}",
+    }  # fmt: skip
 
 
 def test_a_damaged_archive_is_reported_in_one_line(tmp_path):

@@ -147,7 +147,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     )  # fmt: skip
     assert "outside.ipynb: its name says no student" in said
     assert "Gus Paper_107: answers.pdf: not a notebook" in said
-    assert "Gus Paper_107: lab.zip: an archive, not unpacked" in said
+    assert "Gus Paper_107: lab.zip: an archive that cannot be read, not unpacked" in said
     assert "Notebooks of 10 students" in said
     assert not list(tmp_path.parent.glob("outside*"))
     grades = tmp_path / "grades"

@@ -102,6 +102,23 @@ def test_an_extension_in_moodle_is_the_due_date_of_that_student(tmp_path):
     assert due_dates(grades)["1"] == due_dates(grades)["2"] == later
 
 
+def test_students_of_the_zip_whom_the_table_lacks_are_named(tmp_path):
+    files = [
+        f"A B_{n}_assignsubmission_file/01_gradient_descent.ipynb" for n in range(1, 9)
+    ]
+    archive = zipped(tmp_path / "class.zip", files)
+    short = worksheet(tmp_path / "short.csv", p2="Submitted for grading")
+    said = labs(
+        "collect", archive, tmp_path / "in", "--table", short, "--out", tmp_path / "g"
+    )
+    [line] = [one for one in said.splitlines() if "no row" in one]
+    assert line.startswith(
+        f"{short} has no row for A B_1, A B_3, A B_4, A B_5, A B_6, 2 more"
+    )
+    said = labs("collect", archive, tmp_path / "other", "--out", tmp_path / "h")
+    assert "no row" not in said
+
+
 def test_a_second_zip_adds_to_the_pages_that_can_go_back_to_canvas(tmp_path):
     grades, name = tmp_path / "grades", LAB.notebook.name
     head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01", "Lab 02"]
@@ -377,7 +394,7 @@ def test_what_was_left_out_is_on_the_overview_and_on_the_students_page(tmp_path)
     labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
     reasons = {
         "Big_1": f"{name}: 46 MB, more than 20: clear its outputs",
-        "Zip_2": "work.zip: an archive, not unpacked",
+        "Zip_2": "work.zip: an archive that cannot be read, not unpacked",
         "Pdf_3": "answers <b>.pdf: not a notebook",
         "Both_4": "notes.txt: not a notebook",
     }

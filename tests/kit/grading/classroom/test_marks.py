@@ -338,6 +338,13 @@ def test_a_page_shows_what_a_sweep_did_as_code(tmp_path):
     ]  # fmt: skip
 
 
+def test_an_answer_that_never_replied_is_not_said_to_have_done_anything():
+    question = {"cases": [{"points": 31, "batch_size": 5, "epochs": 2, "seed": 1}]}
+    [table] = in_words("1.2", question, None)
+    assert table.caption == "It was asked this, and gave no reply."
+    assert table.rows[0][-3:] == ("31", "5", "2")
+
+
 def test_the_row_that_a_judge_names_is_found():
     assert failing_row("for set 3 of the points, with 1 of them None, it") == "3"
     assert failing_row("after `points[16] = 2` came `measure(24)`") == ""
