@@ -36,7 +36,7 @@ HEAD = [
 ]  # fmt: skip
 GOOD = (
     "Every step has a fixed cost, which a larger batch shares among more images. From "
-    "about 256 images on the arithmetic takes nearly all of the time, so the rate levels off."
+    "256 images on the arithmetic takes nearly all of the time, so the rate levels off."
 )
 SHORT = "It levels off because the computer is at its limit."
 # Name, when the submission came, what is changed in the solution, and the words.
@@ -85,7 +85,7 @@ def write_class(folder: Path) -> tuple[Path, Path]:
 
 
 def take(folder: Path) -> None:
-    """The class's table, the page of `labs mark`, and a student's page, into docs/images."""
+    """The class's table, the page of `labs mark`, and a student's page."""
     archive, worksheet = write_class(folder)
     submissions, out = folder / "week2", folder / "grades"
     exchange.collect(archive, submissions, out, worksheet, DUE)
