@@ -130,7 +130,11 @@ def planned(
             replaced = [path for digest, path in old if digest not in dict(new)]
             order = 1
             if old and (add or replaced):
-                order = _order({one: came[one] for one in dict(new)}, dict(old), known)
+                aside = filter(Path.is_file, (mine / BACKUPS).glob("*"))
+                there_once = {*dict(old), *dict(_with_digests(aside))}
+                order = _order(
+                    {one: came[one] for one in dict(new)}, dict(old), known, there_once
+                )
             step = Step(student, lab.name if lab else "", order)
             if order > -1:
                 step = step._replace(add=(*add.values(),), replaced=(*replaced,))
@@ -138,23 +142,24 @@ def planned(
         # Whose other files are older than their notebook has nothing new for this lab.
         old = [path for lab in there if lab and lab.name in labs for path in there[lab]]
         if old and not any(lab and lab.name in labs for lab in given):
-            order = _order(came, dict(_with_digests(old)), known)
+            order = _order(came, dict(_with_digests(old)), known, came)
             plan.steps.append(Step(student, "", order))
     return plan
 
 
-def _order(given, old, known):
+def _order(given, old, known, there_once):
     """1 if what a zip has is newer, -1 if it is older, 0 where nothing says it.
 
-    Then a zip that was collected before counts as older. So do its files in a newer zip
-    if somebody has put another notebook in their place, which came from no zip.
+    Then a zip that was collected before counts as older, but not if it went into another
+    folder by mistake: this one has had only the files `there_once`. So do its files in a
+    newer zip if somebody has put another notebook in their place, which came from no zip.
     """
     if not old.keys() <= known.keys() and given.keys() <= known.keys():
         return -1
     newest = max(known.get(one, Stamp()) for one in old)
     if order := _order_of_two(max(given.values()), newest):
         return order
-    is_known = all(
+    is_known = given.keys() <= set(there_once) and all(
         one in known and _order_of_two(stamp, known[one]) < 1
         for one, stamp in given.items()
     )

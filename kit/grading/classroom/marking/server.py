@@ -11,7 +11,6 @@ import contextlib
 import hashlib
 import html
 import http.server
-import json
 import re
 import secrets
 import threading
@@ -39,6 +38,7 @@ from kit.grading.classroom.given_for import (
     text_digest,
     write_given,
 )
+from kit.grading.classroom.grades import read_grades
 from kit.grading.classroom.marking.like_answers import in_groups
 from kit.grading.classroom.marking.rubric import (
     Item,
@@ -82,11 +82,7 @@ def answers(grades: Path) -> list[dict]:
     LabError
         If nothing was graded into the folder, or nobody has written anything.
     """
-    try:
-        text = (grades / "grades.json").read_text(encoding="utf-8")
-        document = storable(json.loads(text))
-    except (OSError, ValueError) as error:
-        raise LabError(f"{grades} has no grades yet: `labs grade` first.") from error
+    document = read_grades(grades)
     found = [
         {"student": result["student"], "name": (result["person"] or {}).get("name", "")}
         | {key: text[key] for key in ("number", "question", "of", "text")}
