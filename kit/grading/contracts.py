@@ -158,6 +158,7 @@ class Marked(_OfASubmission):
     total: float | None  # None while it is open
     so_far: float  # the points of all that is not open
     open: list[str]  # the exercises and texts that are
+    excused: bool  # the lab does not count for this student
     instead_of: float | None  # the total that a person replaced as a whole
     is_given: bool  # whether a person has replaced it
     comment: str  # on the whole lab

@@ -4,7 +4,6 @@ import contextlib
 import csv
 import html
 import io
-import json
 import re
 import tempfile
 import zipfile
@@ -18,6 +17,7 @@ from helpers.plain_json import write_json
 from kit.grading.classroom import class_files
 from kit.grading.classroom.csv_text import CsvFormat, read_csv_text
 from kit.grading.classroom.feedback import feedback_path, points
+from kit.grading.classroom.grades import read_grades
 from kit.grading.classroom.left_out import COLLECTED, LeftOut, read_collected, remember
 from kit.grading.classroom.marks import NO_DATE, lines_of_outdated
 from kit.grading.submissions import NOTHING_HANDED_IN, UNSAFE, find
@@ -65,9 +65,10 @@ def collect(
     known = class_files.read_roster(out, find_lab)
     people = read_table(table)[0] if table else []
     collected, names, seen = read_collected(out), _names(known), update.read_seen(out)
+    earlier = {student for lab in collected.values() for student in lab}
     was_there = submissions.exists() and any(submissions.iterdir())
     if was_there:
-        _refuse_a_strange_folder(submissions, out, collected)
+        _refuse_a_strange_folder(submissions, out, earlier)
     came = {number: _moment(submitted) for number, _, _, submitted, _ in _people(people)}
     with _beside(submissions) as folder:
         owners, uploads, left_out, stamps = _unpack(archive, folder, names, came)
@@ -94,9 +95,14 @@ def collect(
         left_out = [one for one in left_out if one.student not in kept]
         remember(out, left_out, ["", *(one for one in owners if one not in kept)], labs)
         changed = plan.changed if was_there else None
-        unread = _write_roster(out / "roster.csv", known, owners, people, due, changed)
+        excused = _excused(people, labs)
+        unread = _write_roster(
+            out / "roster.csv", known, owners, people, due, changed, excused
+        )
         changes = update.in_words(plan, submissions)
         changes += _without_a_row(owners, people, table)
+        if not was_there:
+            changes += _of_another_folder(earlier - owners.keys(), submissions, out)
         if was_there and plan.added:
             changes.append(f"added: {_in_short(plan.added)}")
         submissions.mkdir(parents=True, exist_ok=True)
@@ -106,9 +112,8 @@ def collect(
     return [_line(one) for one in left_out] + unread, changes
 
 
-def _refuse_a_strange_folder(folder, out, collected):
+def _refuse_a_strange_folder(folder, out, students):
     """A folder that is not empty must have somebody of whom a zip was collected."""
-    students = {student for lab in collected.values() for student in lab}
     if students.isdisjoint(path.name for path in folder.iterdir()):
         raise LabError(
             f"{folder} is not empty, and {out} knows of no zip that was collected into it: "
@@ -210,6 +215,16 @@ def _by_lab(folder, owners, uploads):
     return others | own, labs, of_others
 
 
+def _of_another_folder(absent, submissions, out):
+    """A line on the students of earlier zips whom a new folder lacks."""
+    if not absent:
+        return []
+    return [
+        f"{submissions} is a new folder, without {_in_short(absent)}, who are in {out} "
+        "already: if it is the same class, collect the zip into its folder instead"
+    ]
+
+
 def _without_a_row(owners, people, table):
     """A line on the students of a zip whom the platform's table lacks."""
     listed = {number for number, *_ in _people(people)}
@@ -243,7 +258,17 @@ def _plain(name):
     return cut_to_bytes(plain[-100:], MOST_BYTES, keep_end=True) or "file"
 
 
-def _write_roster(path, known, owners, table, due, changed):
+def _excused(table, labs):
+    """The labs of a zip from which Canvas' gradebook excuses each student, by number."""
+    found = {}
+    for lab in map(find_lab, labs if table and canvas.is_table(table[0]) else ()):
+        with contextlib.suppress(LabError):  # no column, or several, may be meant
+            for number in canvas.decided(table, lab):
+                found.setdefault(number, []).append(lab.number)
+    return found
+
+
+def _write_roster(path, known, owners, table, due, changed, excused):
     """Add who is new, when they submitted and who has an extension; change nothing else.
 
     If a folder is updated, those who are not `changed` keep the later date of submission,
@@ -269,6 +294,8 @@ def _write_roster(path, known, owners, table, due, changed):
         new = class_files.Person(student, name, number, email)._asdict()
         row = rows.setdefault((student, ""), new)
         row["due"] = row["due"] or applies
+        own = {*row["excused"].split(), *excused.get(number, ())}
+        row["excused"] = " ".join(sorted(own))
         if until := moodle.date_of(extension):
             row["due"] = _later(row["due"], until)
         elif extension:
@@ -365,10 +392,7 @@ def hand_back(
     ------
     LabError
     """
-    try:
-        document = json.loads((out / "grades.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise LabError(f"{out} has no grades yet: `labs grade` first.") from error
+    document = read_grades(out)
     _refuse_old_grades(out)
     labs = sorted({result["lab"] for result in document["results"]})
     if lab is None and len(labs) != 1:
@@ -404,7 +428,11 @@ def hand_back(
     pages, without = _pages(out, results, is_moodle)
     write_atomically(folder / "feedback.zip", pages)
     excused = set() if is_moodle else canvas.decided(table, lab, column)
-    asked = [r for r in results if (r["person"] or {}).get("id") not in excused]
+    asked = [
+        r
+        for r in results
+        if not r.get("excused") and (r["person"] or {}).get("id") not in excused
+    ]
     without = [r for r in without if r in asked]
     listed = {number for number, *_ in _people(table)}
     missing = [
@@ -481,6 +509,8 @@ def _fraction(result):
 def _sentence(result):
     """A line for the platform, which shows it as HTML."""
     page = f"Your feedback is the attached page {result['lab']}.html."
+    if result.get("excused"):
+        return f"You are excused from this lab. {page}"
     if result["total"] is None:
         graded = result["status"] == "graded"
         state = "Not everything is marked" if graded else "Nothing is graded"

@@ -22,7 +22,7 @@ from kit.grading.classroom.csv_text import read_csv_text
 from kit.labs import Lab
 
 LONGEST_COMMENT = 4000  # characters
-ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted")
+ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted", "excused")
 OVERRIDES = ("student", "exercise", "points", "comment")
 DATE = "2026-11-20 23:59"
 # A cell begins where the text does, and where a program that takes another character for
@@ -41,6 +41,11 @@ class Person(NamedTuple):
     lab: str = ""  # the name of a lab that the dates are for; empty: all of them
     due: datetime | None = None
     submitted: datetime | None = None
+    excused: str = ""  # the numbers of labs that do not count for them, such as "02 05"
+
+    def is_excused(self, lab: str) -> bool:
+        """Whether a lab, by its name, does not count for this student."""
+        return lab.partition("_")[0] in self.excused.split()
 
 
 class Override(NamedTuple):
@@ -245,7 +250,9 @@ def _roster(path, find_lab):
         if all(dates.values()) and len({d.tzinfo is None for d in dates.values()}) == 2:
             raise LabError(f"{path}: line {line}: only one of the dates has a time zone.")
         name, own_id, email = (row.get(key, "")[:300] for key in ("name", "id", "email"))
-        yield Person(student, name, own_id, email, lab, dates["due"], dates["submitted"])
+        labs = re.split(r"[\s,;]+", row.get("excused", ""))
+        excused = " ".join(find_lab(one).number for one in filter(None, labs))
+        yield Person(student, name, own_id, email, lab, **dates, excused=excused)
 
 
 def _date(path, line, name, row):

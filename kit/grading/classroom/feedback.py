@@ -308,6 +308,7 @@ def status(result: Marked) -> str:
     return "; ".join(
         [
             result["status"] + (f": {problem}" if problem else ""),
+            *(["excused"] if result["excused"] else []),
             *(need for need in result["needs"] if need != problem),
             *noticed(result),
             *([] if result["isolated"] else ["isolation was off"]),

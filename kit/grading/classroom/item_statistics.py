@@ -148,7 +148,7 @@ def by_lab(results: list[Marked], labs: list[Lab]) -> list[dict]:
             {
                 "lab": lab.name,
                 "closed": len(totals),
-                "open": len(mine) - len(totals),
+                "open": sum(r["total"] is None and not r["excused"] for r in mine),
                 "median": statistics.median(t for t, _ in totals) if totals else None,
                 "of": max((r["of"] for r in mine), default=0),
                 "bins": bins,

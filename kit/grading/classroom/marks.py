@@ -59,9 +59,9 @@ def marked(
         Copies, in which every exercise has `judged` (the grader's points), `points` (None
         where there is nothing to give them for, or the machine was too busy) and `comment`.
         Also: `texts`, `person`, `late`, `penalty`, `total` (None while it is open),
-        `so_far` (the points of all that is not open), `open` (the numbers of what is), the
-        `comment` on the whole lab, `needs` (why it is open), `outdated` (which decisions
-        are about older answers).
+        `excused` (then it stays None), `so_far` (the points of all that is not open),
+        `open` (the numbers of what is), the `comment` on the whole lab, `needs` (why it is
+        open), `outdated` (which decisions are about older answers).
     """
     given = {(one.student, one.exercise): one for one in class_files.overrides}
     read = {o.exercise for o in class_files.overrides if o.points is not None}
@@ -148,7 +148,9 @@ def _marked(
     too_busy = starved(result)
     person = person_of(result["student"], result["lab"], class_files.roster)
     until = _open_until(person)
-    is_zero = class_files.rules.missing is not None and _is_nothing(result) and not until
+    excused = person is not None and person.is_excused(result["lab"])
+    zero_if_missing = class_files.rules.missing is not None and not excused
+    is_zero = zero_if_missing and _is_nothing(result) and not until
     for number, verdict in result["exercises"].items():
         override = own.get(number)
         judged = verdict["points"] if handed_in and number not in too_busy else None
@@ -205,6 +207,8 @@ def _marked(
         CHANGED.format("the submission has" if n == number else f"{n} has", in_points(one))
         for n, one in old.items()
     ]
+    if excused and not is_given:
+        penalty, total, needs = None, None, []
     return {
         **result,
         "exercises": exercises,
@@ -215,6 +219,7 @@ def _marked(
         "total": total,
         "so_far": so_far,
         "open": open_parts,
+        "excused": excused and not is_given,
         "instead_of": instead_of if is_given else None,
         "is_given": is_given,
         "comment": whole.comment if whole else "",

@@ -335,12 +335,25 @@ def test_a_gradebook_has_rows_that_are_nobody_and_cells_that_are_canvas_own(
     roster = {p.id: p.name for p in read_roster(grades, find_lab)}
     assert roster == {"901": "Lovelace, Ada", "902": "Only, Typer", "903": "Only, Link"}
     assert due_dates(grades) == {"901": None, "902": DUE, "903": None}
+    excused = {p.id: p.excused for p in read_roster(grades, find_lab)}
+    assert excused == {"901": "", "902": "01", "903": ""}
+    (grades / "rules.toml").write_text("missing = 0\n")
     given = [("901", e.number, e.points, "") for e in todo_cells(LAB)]
     table(grades / "overrides.csv", ("student", "exercise", "points", "comment"), *given)
     labs("grade", tmp_path / "in", "--lab", "01", "--no-sandbox", "--out", grades)
     said = labs("hand-back", gradebook, "--out", grades, status=1)
     assert "1 of 2 grades is open: linkonly_903 (" in said, "who is excused is not open"
     assert "typeronly_902" not in said
+    with open(grades / "grades.csv", newline="") as file:
+        [row] = [one for one in csv.DictReader(file) if one["student"] == "typeronly_902"]
+    assert row["total"] == ""
+    assert "; excused; isolation was off" in row["status"]
+    overview = (grades / "overview.html").read_text()
+    assert "typeronly_902" not in overview.partition("<h2>The labs")[0]
+    assert ">excused<" in overview
+    assert "you are excused from this lab" in (
+        next((grades / "feedback").glob("typeronly*/*.html")).read_text()
+    )
     with open(grades / "hand-back" / "gradebook-graded.csv", newline="") as file:
         made = [row[-1] for row in csv.reader(file)]
     assert made == ["Lab 01 (6)", possible, full, "EX", "", "7"]
@@ -408,7 +421,10 @@ def test_what_was_left_out_is_on_the_overview_and_on_the_students_page(tmp_path)
     assert "stranger.ipynb</th><td>its name says no student" in overview
     # A later zip with a notebook that can be read replaces what was known of them.
     again = zipped(tmp_path / "again.zip", [f"Big_1_assignsubmission_file/{name}"])
-    labs("collect", again, tmp_path / "later", "--out", grades)
+    said = labs("collect", again, tmp_path / "later", "--out", grades)
+    assert "later is a new folder, without Both_4, Pdf_3, Zip_2, who are in" in said
+    said = labs("hand-back", tmp_path / "x.csv", "--out", tmp_path, status=1)
+    assert f"has no grades yet: did you mean --out {grades}?" in said
     # Alone, it would turn all others into students who handed in nothing.
     kept = (grades / "grades.csv").read_bytes()
     command = ["--lab", "01", "--no-sandbox", "--out", grades]
@@ -517,9 +533,14 @@ def test_without_any_date_the_later_command_counts_and_says_so(tmp_path):
         assert ("no date says which one is newer" in said) == (content != "first")
     for content in ("first", "third"):  # neither is new
         labs("collect", tmp_path / f"{content}.zip", tmp_path / "in", "--out", grades)
+    # A zip that went into a wrong folder first is not taken for an older one.
+    archive = dated(tmp_path / "fourth.zip", {file: "fourth"})
+    labs("collect", archive, tmp_path / "wrong", "--out", grades)
+    assert "replaced: Ada_1" in labs("collect", archive, tmp_path / "in", "--out", grades)
     assert contents(tmp_path / "in") == {
-        f"Ada_1/{name}": "third",
+        f"Ada_1/{name}": "fourth",
         f"Ada_1/backups/{name}": "first",
+        f"Ada_1/backups/{name.replace('.', ' (2).')}": "third",
         f"Ada_1/backups/{name.replace('.', ' (1).')}": "second",
     }
 
