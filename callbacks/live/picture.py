@@ -13,8 +13,7 @@ if TYPE_CHECKING:
 
 SYNTHETIC = "SYNTHETIC DATA"
 # A kernel that restarts leaves its widgets on the page, dead, each with a red symbol. What
-# is kept takes their place. An output without its model becomes a widget itself. The last
-# rule is for cells whose code is folded: their first line may be wider than the page.
+# is kept takes their place. An output without its model becomes a widget itself.
 _DEAD = """.jp-OutputArea-child:has(> .jp-OutputArea-output > .jupyter-widgets-disconnected,
 > .jp-OutputArea-output.jupyter-widgets)"""
 WHEN_DEAD = f"""<style class="labs-live">
@@ -22,7 +21,6 @@ WHEN_DEAD = f"""<style class="labs-live">
 {_DEAD} + .jp-OutputArea-child .labs-kept {{display: block}}
 {_DEAD}:has(.widget-slider, .widget-radio) + .jp-OutputArea-child .labs-kept::before
 {{content: "Not live any more: run this cell again to use it."}}
-.jp-Placeholder-content {{max-width: 100%; overflow: hidden}}
 </style>"""
 # While the widget lives, a script gives it names for screen readers.
 ACCESSIBLE = Path(__file__).with_name("accessible.js").read_text(encoding="utf-8")

@@ -169,6 +169,10 @@ def test_a_narrow_window_shows_a_notebook_without_the_panels(lab_server, page):
     expect(files).to_be_hidden()
     student.open_notebook(page, lab_server, name)
     expect(files).to_be_hidden()
+    # Not even where a cell is folded, whose first line is longer than the window is wide.
+    page.locator(".jp-Placeholder-content").first.wait_for()
+    outer = "document.querySelector('.jp-WindowedPanel-outer')"
+    assert page.evaluate(f"{outer}.scrollWidth - {outer}.clientWidth") <= 0
 
 
 @pytest.mark.weekly

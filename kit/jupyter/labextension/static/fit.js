@@ -1,9 +1,12 @@
 // A prebuilt extension of JupyterLab, written by hand: its container has one module.
 // Beside the file browser, a narrow window has no room for a notebook. In a wide one, lines
-// of 1,500 pixels would be hard to read: a notebook is a column in its middle.
+// of 1,500 pixels would be hard to read: a notebook is a column in its middle. The first line
+// of a cell whose code is folded is cut, else the notebook would be as wide as the line.
 (() => {
     const COLUMN = ".jp-Notebook :is(.jp-Cell, .jp-Notebook-footer) " +
-        "{ max-width: 1040px; margin-inline: auto; }";
+        "{ max-width: 1040px; margin-inline: auto; }" +
+        ".jp-Placeholder-content { max-width: 100%; overflow: hidden; }" +
+        ".jp-Placeholder, .jp-Placeholder-contentContainer { min-width: 0; }";
     const plugin = {
         id: "scaling-labs:fit",
         description: "Lets a notebook fit its window.",
