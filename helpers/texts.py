@@ -23,6 +23,7 @@ def read_texts(number: str) -> dict:
         `text`, `why` and perhaps `right`;
         `predictions`: for each its kind, see `helpers.run_card.prediction_kinds`;
         `prediction_choices`: for a prediction in words, the words that are possible;
+        `prediction_titles`: what a form is about, where the name does not say it;
         `prediction_labels`: what a form says of each name, such as "batch size {}";
         `report_figure`: a part of the summary of the figure that answers the question;
         `explained_figure`: the same of the figure that students explain, if it is another.
@@ -30,7 +31,8 @@ def read_texts(number: str) -> dict:
     """
     texts = {
         "quiz": [], "predictions": {}, "prediction_choices": {},
-        "prediction_labels": {}, "report_figure": "", "explained_figure": "",
+        "prediction_titles": {}, "prediction_labels": {},
+        "report_figure": "", "explained_figure": "",
     }  # fmt: skip
     path = HELPERS / f"lab_{number}" / "quiz.toml"
     if not path.is_file():

@@ -89,7 +89,7 @@ def ask(
         return False
     open_now = f"{earlier} {OPEN_AGAIN}" if earlier else OPEN
     say = messages.show_changing(*messages.prediction(open_now))
-    title = f"Your prediction: {about}" if kind in OF_EACH_NAME else about.capitalize()
+    title = f"Your prediction: {about}"
     keep = display_live(_with_legend(form, title))
     keep(NOT_LIVE)
     return True

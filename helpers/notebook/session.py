@@ -224,8 +224,8 @@ def _ask(name, kind, value, lock):
             bind(given)
         return line
 
-    about = name.replace("_", " ")
     texts = read_texts(card.content["lab"][:2])
+    about = texts["prediction_titles"].get(name, name.replace("_", " "))
     choices = texts["prediction_choices"].get(name, [])
     label = texts["prediction_labels"].get(name, "{}")
     return prediction_form.ask(kind, value, lock_and_bind, said, about, choices, label)

@@ -336,7 +336,7 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
         expect(field).to_have_attribute(name, reply.get_attribute("id"))
     above, below = field.bounding_box(), lock.bounding_box()
     assert above["y"] < reply.bounding_box()["y"] < below["y"], "it stands at its field"
-    group = panel.get_by_role("group", name="Your prediction: throughput over usual")
+    group = panel.get_by_role("group", name="Your prediction: throughput, divided by")
     for size, typed in ((8, "few"), (64, "many")):
         group.get_by_role("textbox", name=f"batch size {size}").fill(typed)
     group.get_by_role("button", name="Lock").click()

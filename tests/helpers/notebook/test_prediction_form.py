@@ -19,7 +19,7 @@ from helpers.notebook.prediction_form import (
 )
 from helpers.run_card import predictions
 from helpers.run_card.documents import open_card, read_card
-from helpers.run_card.prediction_kinds import choices_of
+from helpers.run_card.prediction_kinds import choices_of, kind_of
 from helpers.texts import read_texts
 from kit.labs import all_labs
 
@@ -221,6 +221,12 @@ def test_a_form_does_not_ask_with_a_bare_number(lab):
     for asked in re.finditer(r"^(\w+) = \{[^{}]*?\b\d+: None", source_of(lab), re.M):
         name = re.search(rf'predict\("(\w+)", {asked[1]}\)', source_of(lab))[1]
         assert name in labels, "its quiz.toml says in prediction_labels what a number is"
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
+def test_a_title_of_a_form_is_of_a_prediction(lab):
+    for name in read_texts(lab.number)["prediction_titles"]:
+        assert kind_of(lab.name, name), name
 
 
 def source_of(lab):
