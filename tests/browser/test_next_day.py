@@ -352,9 +352,9 @@ def test_a_prediction_can_be_locked_in_a_form(course, lab_server, page):
     )
     student.look(page, group, SCREENSHOTS / "form-refused.png")
     expect(panel.get_by_role("group", name="Your prediction", exact=True)).to_be_visible()
-    for title in ("the range contains", "share of the product"):  # a cell may have two forms
+    for title in ("the range contains", "share of the product"):  # two in a cell
         expect(panel.get_by_role("group", name=title)).to_be_visible()
-        expect(panel.get_by_text(title, exact=True)).to_be_visible()
+        expect(panel.get_by_text(f"Your prediction: {title}")).to_be_visible()
     assert not violations(page, [".labs-prediction"])
     for theme in ("JupyterLab Dark", "JupyterLab Light"):
         page.evaluate(USE_THEME, theme)
