@@ -61,7 +61,10 @@ html_additional_pages = {"index": "redirect.html"}
 if html_baseurl:  # it is shown at any address, so its link has to be a whole one
     html_additional_pages["404"] = "not_found.html"
 templates_path = ["site"]
-html_sidebars = {"**": ["navbar-logo.html", "search-field.html", "sbt-sidebar-nav.html"]}
+# A button, no field: beside one, the button for the search on a telephone opens nothing.
+html_sidebars = {
+    "**": ["navbar-logo.html", "search-button-field.html", "sbt-sidebar-nav.html"]
+}
 html_theme_options = {
     "home_page_in_toc": True,
     "navbar_persistent": [],  # the search is in the sidebar

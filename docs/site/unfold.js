@@ -8,3 +8,10 @@ document.addEventListener(
   },
   true,
 );
+// On a telephone a tap enlarges a figure, and so does the keyboard (site.css).
+document.addEventListener("DOMContentLoaded", () => {
+  if (!matchMedia("(max-width: 800px)").matches) return;
+  for (const image of document.querySelectorAll(".cell_output .text_html > img")) {
+    image.parentElement.tabIndex = 0;
+  }
+});

@@ -316,15 +316,26 @@ def test_a_telephone_shows_the_whole_width_of_every_page(site, page):
     assert min(ways_on.evaluate_all("all => all.map(e => e.clientWidth)")) > 300
 
 
-def test_on_a_telephone_a_figure_keeps_its_size_and_scrolls_alone(site, page):
+def test_on_a_telephone_a_figure_fits_and_one_that_is_tapped_scrolls_alone(site, page):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto((site / "solutions" / "02_throughput.html").as_uri())
     pictures = page.locator(".cell_output .text_html > img").all()
     assert len(pictures) > 3
     for picture in pictures:
-        assert picture.evaluate("e => e.clientWidth >= Math.min(e.naturalWidth, 720)")
         box = picture.locator("..")
+        assert box.evaluate("e => e.scrollWidth === e.clientWidth")
+        picture.click()
+        assert picture.evaluate("e => e.clientWidth >= Math.min(e.naturalWidth, 720)")
         assert box.evaluate("e => e.scrollWidth > e.clientWidth")
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_button_for_the_search_opens_a_field(site, page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto((site / "docs" / "glossary.html").as_uri())
+    page.get_by_role("button", name="Search").locator("visible=true").first.click()
+    field = page.locator("#pst-search-dialog").get_by_role("searchbox")
+    expect(field).to_be_focused()
 
 
 CODE = ".highlight pre:not(.cell_output *)"
@@ -373,7 +384,9 @@ def unfold(page):
 def test_on_a_telephone_the_edge_of_a_picture_that_scrolls_fades(site, page, name):
     page.set_viewport_size({"width": 390, "height": 844})
     page.goto((site / "docs" / f"{name}.html").as_uri())
-    assert faded(page.locator(".picture").first) == ["48px", "0px"]
+    picture = page.locator(".picture").first
+    picture.click()
+    assert faded(picture) == ["48px", "0px"]
 
 
 def test_the_leaderboard_fits_into_a_window(site, page):
