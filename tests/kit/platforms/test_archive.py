@@ -62,9 +62,9 @@ def test_the_only_notebook_in_a_students_own_zip_is_taken_and_any_other_zip_is_n
 ):
     monkeypatch.setattr(archive, "MOST_MIB_OF_A_FILE", 1)
     monkeypatch.setattr(archive, "MOST_FILES_OF_A_STUDENT", 4)
-    name, rubbish = "02_throughput.ipynb", "__MACOSX/work/._02_throughput.ipynb"
+    name, rubbish = "02_throughput.ipynb", "__MACOSX/mine/._02_throughput.ipynb"
     inside = {
-        "good": {f"../../work/{name}": "{}", rubbish: "", "notes.txt": "x"},
+        "good": {f"../../mine/{name}": "{}", rubbish: "", "notes.txt": "x"},
         "two": {name: "{}", "other.ipynb": "{}"},
         "none": {"notes.txt": "x"},
         "large": {name: "0" * 2**21},
