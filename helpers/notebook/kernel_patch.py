@@ -46,7 +46,7 @@ def load_ipython_extension(shell: Any) -> None:
     answer_by_the_stream(shell)
     cell_errors.install(shell)
     if shell:
-        shell.ast_transformers = [ShowOnce()]
+        shell.ast_transformers.append(ShowOnce())
 
 
 def patch_this_kernel() -> None:
