@@ -40,8 +40,9 @@ learning_rate: float = 0.1
 # ## Set up
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck in exercise 1.1,
-# call `hint("1.1")` in a new cell. Each further call tells you more.
+# uses the reference solution, so you can always continue. If you are stuck in exercise
+# 1.1, press *Hint* below its check, or call `hint("1.1")` in a new cell. Each further
+# hint tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

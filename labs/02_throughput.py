@@ -24,8 +24,9 @@
 #    machine's limits.
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck in exercise 2.1,
-# call `hint("2.1")` in a new cell. Each further call tells you more.
+# uses the reference solution, so you can always continue. If you are stuck in exercise
+# 2.1, press *Hint* below its check, or call `hint("2.1")` in a new cell. Each further
+# hint tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop

@@ -20,8 +20,8 @@
 # 3. *Why does the winner win?* You take its time apart.
 # 4. *Which size would be faster still?* You calculate it, and test your forecast.
 #
-# If you are stuck in exercise 3.1, call `hint("3.1")` in a new cell. Each further call
-# tells you more.
+# If you are stuck in exercise 3.1, press *Hint* below its check, or call `hint("3.1")` in
+# a new cell. Each further hint tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop

@@ -23,8 +23,8 @@
 # While you work, keep a list with two columns: what does `fit` do for you, and what does it
 # leave to you?
 #
-# If you are stuck in exercise 4.1, call `hint("4.1")` in a new cell. Each further call
-# tells you more.
+# If you are stuck in exercise 4.1, press *Hint* below its check, or call `hint("4.1")` in
+# a new cell. Each further hint tells you more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop

@@ -25,8 +25,9 @@
 # 4. *Do several devices train the same network as one?* You compare the weights.
 # 5. *What do you get for the price of four?* You work it out from your numbers.
 #
-# Each part ends at a good place for a break. If you are stuck in exercise 5.1, call
-# `hint("5.1")` in a new cell. Each further call tells you more.
+# Each part ends at a good place for a break. If you are stuck in exercise 5.1, press
+# *Hint* below its check, or call `hint("5.1")` in a new cell. Each further hint tells you
+# more.
 
 # %% [markdown]
 # How can four GPUs share the work? In [*data parallel*](../docs/glossary.md) training,

@@ -45,8 +45,9 @@ from_folders: bool = False  # train on image files, not on arrays
 # ## Set up
 #
 # The images are the handwritten digits of [MNIST](https://keras.io/api/datasets/mnist/)
-# (LeCun, Cortes and Burges 1998), in grey and with 28x28 pixels. If you are stuck, call
-# `hint("6.1")` in a new cell; each further call tells you more.
+# (LeCun, Cortes and Burges 1998), in grey and with 28x28 pixels. If you are stuck, press
+# *Hint* below a check, or call `hint("6.1")` in a new cell. Each further hint tells you
+# more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -35,8 +35,8 @@
 # > the linked documents.
 
 # %% [markdown]
-# Part 4 needs only the set-up cells below. If you are stuck, call `hint("7.1")` in a new
-# cell.
+# Part 4 needs only the set-up cells below. If you are stuck, press *Hint* below the
+# check, or call `hint("7.1")` in a new cell.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu on a TPU, else laptop

@@ -41,8 +41,8 @@
 # time, only run their cells, and leave their exercises, 8.3 and 8.4, for another day. And
 # you need not read the code of the cells that measure.
 #
-# If you are stuck, call `hint("8.1")` in a new cell, with the number of your exercise.
-# Terms are in the [glossary](../docs/glossary.md).
+# If you are stuck, press *Hint* below the check, or call `hint("8.1")` in a new cell,
+# with the number of your exercise. Terms are in the [glossary](../docs/glossary.md).
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop

@@ -48,8 +48,9 @@ repeats: int = None  # how often each all-reduce is measured
 # [MNIST](https://keras.io/api/datasets/mnist/) (LeCun, Cortes and Burges 1998) is enough
 # here, because we look at what happens *between* the workers.
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("9.1")`. It asks a guiding question, and each further call tells you more.
+# If you are stuck, press *Hint* below the check, or call `hint` with the number of the
+# exercise in a new cell, for example `hint("9.1")`. It asks a guiding question, and each
+# further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -39,7 +39,8 @@ repeats: int = None  # measured steps of each kind; None: chosen by the scale
 # ## Set up
 #
 # All workers compute on the CPU, because several processes would compete for the GPU. If
-# you are stuck, call `hint("10.1")` in a new cell; each further call tells you more.
+# you are stuck, press *Hint* below a check, or call `hint("10.1")` in a new cell. Each
+# further hint tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -46,8 +46,9 @@ blocks: int = None  # sets the number of blocks in section 1, and of layers in s
 # %% [markdown]
 # ## Set up
 #
-# All workers compute on the CPU. If you are stuck, call `hint("11.1")` in a new cell. After a
-# restart of the kernel, run the set-up again, and for section 4 also section 1.
+# All workers compute on the CPU. If you are stuck, press *Hint* below the check, or call
+# `hint("11.1")` in a new cell. After a restart of the kernel, run the set-up again, and
+# for section 4 also section 1.
 
 # %% tags=["setup"]
 from helpers.notebook import session

@@ -43,8 +43,8 @@ alpha: float = 0.05  # a claim in exercise 12.1 needs a probability P below this
 # %% [markdown]
 # ## Set up
 #
-# If you are stuck, call `hint` with the number of the exercise in a new cell, for example
-# `hint("12.1")`. Each further call tells you more.
+# If you are stuck, press *Hint* below the check, or call `hint` with the number of the
+# exercise in a new cell, for example `hint("12.1")`. Each further call tells you more.
 
 # %% tags=["setup"]
 from helpers.notebook import session

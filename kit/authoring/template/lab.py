@@ -13,9 +13,10 @@
 # the reader. Then say what the lab does to find that answer.
 #
 # Every exercise marked **TODO** has a check below it. Until your answer passes, the lab
-# uses the reference solution, so you can always continue. If you are stuck, call `hint`
-# with the number of the exercise in a new cell, for example `hint("99.1")`. It asks a
-# guiding question, and each further call tells you more.
+# uses the reference solution, so you can always continue. If you are stuck, press *Hint*
+# below the check, or call `hint` with the number of the exercise in a new cell, for
+# example `hint("99.1")`. It asks a guiding question, and each further call tells you
+# more.
 
 # %% tags=["parameters"]
 scale: str = "auto"  # smoke, laptop, gpu; auto: gpu where there is one, else laptop
