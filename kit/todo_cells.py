@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import json
 import re
 from collections.abc import Mapping
 from typing import NamedTuple
@@ -12,6 +13,7 @@ from helpers.parameters import sizes_of
 from kit.generate import generate
 from kit.labs import Lab
 
+CHECK = r'check\("(\d+\.\d+)", *(\w+)\)'
 # The scale of the parameters in `lab` when a cell is graded.
 SCALE = "smoke"
 
@@ -52,7 +54,7 @@ def todo_cells(lab: Lab) -> tuple[TodoCell, ...]:
     code = [cell for cell in student.cells if cell.cell_type == "code"]
     points, answers = {}, {}
     for cell in code:
-        if found := re.search(r'check\("(\d+\.\d+)", *(\w+)\)', cell.source):
+        if found := re.search(CHECK, cell.source):
             points[found[1]] = cell.metadata.nbgrader.points
             answers[found[1]] = found[2]
     found = []
@@ -80,10 +82,14 @@ def written(lab: Lab) -> tuple[Written, ...]:
     for cell in student.cells:
         marked = cell.metadata.get("nbgrader")
         if cell.cell_type == "markdown" and marked:
-            number = f"{int(lab.number)}.{cell.id.partition('-')[2]}"
+            number = _number_in_words(lab, cell.id)
             found.append(Written(number, cell.id, marked.points, before, cell.source))
         before = cell.source
     return tuple(found)
+
+
+def _number_in_words(lab, cell_id):
+    return f"{int(lab.number)}.{cell_id.partition('-')[2]}"
 
 
 def unchanged(lab: Lab, codes: Mapping[str, str]) -> set[str]:
@@ -102,6 +108,23 @@ def unchanged(lab: Lab, codes: Mapping[str, str]) -> set[str]:
     """
     start = {exercise.number: exercise.start.strip() for exercise in todo_cells(lab)}
     return {number for number, code in codes.items() if code.strip() == start[number]}
+
+
+@functools.cache
+def points_of(lab: Lab) -> dict[str, int]:
+    """The points of all that a lab asks, by number, as its notebook says them.
+
+    Reads the notebook that `labs build` wrote: to generate all labs takes a second.
+    """
+    notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
+    found = {}
+    for cell in notebook["cells"]:
+        points = cell["metadata"].get("nbgrader", {}).get("points")
+        if points is None:
+            continue
+        check = re.search(CHECK, "".join(cell["source"]))
+        found[check[1] if check else _number_in_words(lab, cell["id"])] = points
+    return found
 
 
 @functools.cache

@@ -6,7 +6,7 @@ import pytest
 
 from helpers.parameters import rules_of
 from kit.labs import all_labs
-from kit.todo_cells import setup
+from kit.todo_cells import points_of, setup, todo_cells, written
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
@@ -21,3 +21,9 @@ def test_lab_has_every_parameter_at_smoke_scale(lab):
     assert found["scale"] == "smoke"
     assert found["seed"] == 0
     assert not any("session.start" in statement for statement in setup(lab))
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_the_notebook_says_the_points_of_all_that_its_source_asks(lab):
+    asked = (*todo_cells(lab), *written(lab))
+    assert points_of(lab) == {one.number: one.points for one in asked}

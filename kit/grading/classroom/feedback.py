@@ -3,6 +3,7 @@
 import contextlib
 import functools
 import html
+import operator
 import os
 import re
 import shlex
@@ -24,7 +25,7 @@ from kit.grading.classroom.similar import similar
 from kit.grading.contracts import Marked, Result
 from kit.labs import Lab, all_labs, find_lab, title_and_question
 from kit.parallel import exercise_pool
-from kit.todo_cells import todo_cells, unchanged, written
+from kit.todo_cells import points_of, todo_cells, unchanged, written
 from kit.version import kit_version
 
 PAGE_CPU_SECONDS = 10
@@ -41,8 +42,7 @@ def read_files(out: Path) -> ClassFiles:
 
 def all_points() -> dict[str, int]:
     """The points of everything that the course asks, by number."""
-    asked = [one for lab in all_labs() for one in (*todo_cells(lab), *written(lab))]
-    return {one.number: one.points for one in asked}
+    return functools.reduce(operator.or_, map(points_of, all_labs()))
 
 
 def write(
