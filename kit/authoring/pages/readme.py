@@ -7,6 +7,7 @@ from helpers.files import REPOSITORY
 from kit.authoring.build import write_text
 from kit.authoring.pages.law_figure import law_section
 from kit.authoring.pages.results import faster_section, prediction_section
+from kit.authoring.pages.teaching import teaching_tables
 from kit.labs import Lab, all_labs, title_and_question
 from kit.leaderboard.section import board_section
 from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
@@ -14,7 +15,7 @@ from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 DOCS = REPOSITORY / "docs"
 PAGES = (
     REPOSITORY / "README.md",
-    *(DOCS / name for name in ("index.md", "measurements.md", "leaderboard.md")),
+    *(DOCS / f"{name}.md" for name in ("index", "measurements", "leaderboard", "teach")),
 )
 BENCH = DOCS / "bench"
 
@@ -22,7 +23,9 @@ BENCH = DOCS / "bench"
 def build_readme(write: bool = True) -> list[Path]:
     """Write each between its two marks; `write` as in `kit.authoring.build.build`."""
     tables = {"training": _training(), "accuracy": _accuracy()}
-    tables |= {"labs": _table(), "board": board_section(DOCS / "leaderboard")}
+    minutes = {lab: minutes_of(lab) for lab in all_labs()}
+    tables |= {"labs": _table(minutes), "board": board_section(DOCS / "leaderboard")}
+    tables |= teaching_tables(minutes)
     tables |= {"faster": faster_section(), "prediction": prediction_section()}
     written = []
     for page in PAGES:
@@ -41,9 +44,8 @@ def build_readme(write: bool = True) -> list[Path]:
     return written
 
 
-def _table():
-    runs = {lab: _stored_run(lab) for lab in all_labs()}
-    people = {lab: minutes_of(lab) for lab in runs}
+def _table(people):
+    runs = {lab: _stored_run(lab) for lab in people}
     rows = "".join(
         _row(lab, in_hours(people[lab]), run.get("minutes", "?"))
         for lab, run in runs.items()

@@ -1,0 +1,46 @@
+"""The page on teaching: its routes leave nothing out, and its answers are measured."""
+
+import tomllib
+
+import pytest
+
+from helpers.errors import LabError
+from kit.authoring.pages.teaching import TEACHING, teaching_tables
+from kit.labs import all_labs
+
+SAID = tomllib.loads(TEACHING.read_text(encoding="utf-8"))
+ROUTES = SAID.pop("routes")
+MINUTES = dict.fromkeys(all_labs(), 90)
+
+
+@pytest.mark.parametrize("name", ROUTES)
+def test_a_route_has_the_labs_on_which_its_labs_build_before_them(name):
+    taken = []
+    for number in ROUTES[name]:
+        assert set(SAID[number]["after"]) <= set(taken), number
+        taken.append(number)
+
+
+def test_a_route_takes_the_time_of_its_labs():
+    rows = teaching_tables(MINUTES)["routes"].splitlines()[2:]
+    assert [row.split(" | ")[2] for row in rows] == [
+        f"{len(numbers) * 1.5:.0f} h |" for numbers in ROUTES.values()
+    ]
+
+
+def test_every_lab_is_in_the_order_and_each_question_has_its_measured_answer():
+    tables = teaching_tables(MINUTES)
+    for lab in MINUTES:
+        assert f"\n| {lab.number} " in tables["order"]
+    assert tables["votes"].count("<details>") == len(SAID)
+    assert "\n\n256 images. *Then ask:*" in tables["votes"]  # the stored run of lab 03
+    assert "{" not in tables["votes"]
+
+
+def test_an_outcome_that_no_run_has_is_refused(tmp_path):
+    file = tmp_path / "teach.toml"
+    file.write_text(
+        '[03]\nafter = []\nquestion = "?"\noutcome = "fastest"\nanswer = "{}"\ntalk = "?"\n'
+    )
+    with pytest.raises(LabError, match="lab 03 has no outcome 'fastest'"):
+        teaching_tables(MINUTES, file)
