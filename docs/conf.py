@@ -12,6 +12,8 @@ from html import escape, unescape
 from pathlib import Path
 
 from docutils import nodes
+from sphinx import addnodes
+from sphinx.util import logging
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from kit.look.formulas import formula_html
@@ -48,6 +50,8 @@ html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_title = "Scaling Labs"
 html_logo = html_favicon = "../kit/look/mark.svg"
+# What else people search for: a page, or a place in it, and the words that lead there.
+search_words = tomllib.loads((REPOSITORY / "docs" / "search_words.toml").read_text())
 html_static_path = ["site", "../kit/look/tokens.css"]
 html_css_files = ["tokens.css", "site.css"]
 html_js_files = ["print.js", "unfold.js", ("live.js", {"defer": "defer"})]
@@ -128,6 +132,20 @@ def _keep_mark(app, document, name):
             after.parent.replace(after, nodes.Text(after[mark.end() :]))
 
 
+def _add_search_words(app, document):
+    """An entry of the index is found by Sphinx' search, and leads to its place."""
+    for place, words in app.config.search_words["places"].items():
+        page, _, anchor = place.partition("#")
+        if page != app.env.docname:
+            continue
+        if anchor and anchor not in document.ids:
+            warn = logging.getLogger(__name__).warning
+            warn("search_words.toml names #%s, which is not there", anchor, location=page)
+        document += addnodes.index(
+            entries=[("single", word, anchor, "main", None) for word in words]
+        )
+
+
 def _link_terms(app, doctree, name):
     """A link to the glossary leads to the term that it is about."""
     objects = app.env.get_domain("std").objects
@@ -196,7 +214,9 @@ def setup(app):
     formulas = (_write_formula(display=False), None), (_write_formula(display=True), None)
     app.add_html_math_renderer("mathml", *formulas)
     app.add_config_value("repository_url", "", "env", str)  # pages are read again for it
+    app.add_config_value("search_words", {"places": {}}, "env", dict)
     app.connect("source-read", _prepare_page)
+    app.connect("doctree-read", _add_search_words)
     app.connect("doctree-resolved", _link_terms)
     app.connect("doctree-resolved", _keep_mark)
     app.connect("html-page-context", _prepare_output, priority=502)  # after the theme

@@ -6,8 +6,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
+from collections import Counter
 from html.parser import HTMLParser
-from urllib.parse import unquote, urldefrag, urlsplit
+from itertools import pairwise
+from urllib.parse import unquote, urldefrag, urlencode, urlsplit
 
 import nbformat
 import numpy as np
@@ -491,7 +494,7 @@ def test_the_search_leaves_out_the_list_of_changes(site, page, file_server):
     page.goto(f"{address}search.html?q=noise+scale")
     page.get_by_text("Search finished").wait_for()
     found = page.locator("#search-results a").all_inner_texts()
-    assert "Glossary" in found
+    assert "Glossary > noise scale" in found
     assert "Changes" not in found
 
 
@@ -500,11 +503,105 @@ def test_the_search_shows_a_term_once_and_an_extract_of_the_text(site, page, fil
     page.goto(f"{address}search.html?q=all-reduce")
     page.get_by_text("Search finished").wait_for()
     found = page.locator("#search-results a")
-    assert found.all_inner_texts().count("Glossary") == 1
+    titles = found.all_inner_texts()
+    assert [t for t in titles if t.startswith("Glossary")] == ["Glossary > all-reduce"]
     assert "#term-all-reduce" in found.first.get_attribute("href")
+    page.wait_for_load_state("networkidle")
     page.goto(f"{address}search.html?q=throughput")
-    lab = page.locator("#search-results li", has_text="Lab 02")
+    lab = page.locator("#search-results li", has_text="Lab 02: ").first
     expect(lab.locator(".context")).to_contain_text("In this lab you train")
+
+
+# What people ask, and the page, or its place, that one of the first answers leads to.
+ASKED = {
+    "deadline": "docs/instructor.html#decide-three-files-of-yours",
+    "late penalty": "docs/instructor.html#decide-three-files-of-yours",
+    "plagiarism": "docs/instructor.html#look-at-answers-that-are-alike",
+    "cheating": "docs/instructor.html#look-at-answers-that-are-alike",
+    "autograder": "docs/grading.html",
+    "bf16": "docs/glossary.html#term-bfloat16",
+    "mixed precision training": "solutions/08_faster.html#fewer-bits",
+    "float16": "solutions/08_faster.html#fewer-bits",
+    "Mac": "docs/places.html",
+    "how do I install it on Windows?": "docs/places.html",
+    "install": "docs/index.html#what-you-need",
+    "GPU": "docs/places.html",
+    "Slurm": "docs/operators.html#several-processes-and-hosts",
+    "FSDP": "docs/glossary.html#term-ZeRO",
+    "ZeRO": "docs/glossary.html#term-ZeRO",
+    "tensor parallel": "docs/glossary.html#term-tensor-parallelism",
+    "pipeline parallelism": "docs/glossary.html#term-pipeline",
+    "allreduce": "docs/glossary.html#term-all-reduce",
+    "all reduce": "docs/glossary.html#term-all-reduce",
+    "certificate": "docs/your-notebooks.html#what-to-do-if",
+    "reset an exercise": "docs/your-notebooks.html#what-to-do-if",
+    "start again": "docs/your-notebooks.html#what-to-do-if",
+    "solutions": "docs/index.html#how-a-lab-works",
+    "gradient checkpointing": "docs/glossary.html#term-recomputation",
+    "how grading works": "docs/grading.html",
+    "class ring": "docs/class-ring.html",
+    "leaderboard": "docs/leaderboard.html",
+    "lab 2": "solutions/02_throughput.html",
+    "exercise 2.1": "solutions/02_throughput.html#exercise-2-1-print-the-throughput",
+}
+
+
+def answers(page, address, query):
+    """Where the answers lead, relative to the site."""
+    page.goto(f"{address}search.html?{urlencode({'q': query})}")
+    page.get_by_text("Search finished").wait_for()
+    page.wait_for_load_state("networkidle")  # the extracts
+    links = page.locator("#search-results li > a").evaluate_all(
+        "all => all.map(a => a.href)"
+    )
+    return [link.removeprefix(address) for link in links]
+
+
+def test_the_search_knows_the_words_that_people_use(site, page, file_server):
+    address = served(site, file_server)
+    first = {query: answers(page, address, query)[:3] for query in ASKED}
+    assert not {query: found for query, found in first.items() if ASKED[query] not in found}
+
+
+def test_every_place_of_the_words_is_there(site):
+    words = tomllib.loads((REPOSITORY / "docs" / "search_words.toml").read_text())
+    for place in words["places"]:
+        page, anchor = urldefrag(place)
+        assert not anchor or anchor in Links(site / f"{page}.html").places, place
+
+
+def test_a_page_is_found_twice_at_most_and_a_title_before_a_text(site, page, file_server):
+    address = served(site, file_server)
+    for query in ("grading", "batch size", "ring"):
+        found = answers(page, address, query)
+        kinds = page.locator("#search-results li").evaluate_all(
+            "all => all.map(item => item.className === 'kind-text')"
+        )
+        assert found
+        assert sorted(kinds) == kinds, query
+        pages = Counter(urldefrag(link).url for link in found)
+        assert max(pages.values()) <= 2, query
+
+
+def test_a_question_whose_words_no_page_has_together_finds_some(site, page, file_server):
+    address = served(site, file_server)
+    assert "solutions/10_more_machines.html" in answers(page, address, "xylophone overlap")
+    found = page.locator("#search-results")
+    expect(found).to_contain_text("No page has all of these words")
+    page.goto(f"{address}search.html?q=xylophone")
+    expect(found).to_contain_text("No page has any of these words")
+
+
+def test_an_extract_begins_and_ends_with_a_whole_word(site, page, file_server):
+    address = served(site, file_server)
+    answers(page, address, "throughput")
+    extracts = page.locator("#search-results .context").all_inner_texts()
+    assert len(extracts) > 3
+    for extract in extracts:
+        assert not re.match(r"\.\.\.|… ?$", extract)
+        assert "..." not in extract[-3:]
+    [term] = [e for e in extracts if "images that are processed per second" in e]
+    assert term.startswith("The number of images")
 
 
 def glossary():
