@@ -16,6 +16,7 @@ from sphinx import addnodes
 from sphinx.util import logging
 
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from kit.labs import find_lab
 from kit.look.formulas import formula_html
 
 REPOSITORY = Path(__file__).resolve().parents[1]
@@ -54,7 +55,7 @@ html_logo = html_favicon = "../kit/look/mark.svg"
 search_words = tomllib.loads((REPOSITORY / "docs" / "search_words.toml").read_text())
 html_static_path = ["site", "../kit/look/tokens.css"]
 html_css_files = ["tokens.css", "site.css"]
-html_js_files = ["print.js", "unfold.js", ("live.js", {"defer": "defer"})]
+html_js_files = ["print.js", "unfold.js", "sidebar.js", ("live.js", {"defer": "defer"})]
 html_sourcelink_suffix = ""  # *Download source* gives the file under its own name
 html_context = {
     "default_mode": "auto",  # light or dark, as the reader's system
@@ -71,8 +72,10 @@ html_sidebars = {
 }
 html_theme_options = {
     "home_page_in_toc": True,
+    "logo": {"text": "Scaling Labs"},
     "navbar_persistent": [],  # the search is in the sidebar
     "show_toc_level": 2,
+    "toc_title": "On this page",
     "search_bar_text": "Search",
     "footer_content_items": ["licence.html"],
 }
@@ -91,6 +94,15 @@ SCROLLS = """
 {}
 </div>
 """
+# A lab's short name in the list of pages, if its file's name does not say enough.
+SHORT_NAMES = {
+    "05": "Many GPUs with fit",
+    "06": "Many GPUs by hand",
+    "07": "TPU cores",
+    "08": "Faster training",
+    "11": "What does not fit",
+}
+LIST_ITEM = re.compile(r'(<a class="[^"]*" href="[^"]*")>([^<]+)</a>')
 FIRST_TITLE = "Train neural networks fast: predict, measure, explain"
 # It mentions every term once, and explains none.
 NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
@@ -196,7 +208,29 @@ def _describe(app, name, context, document):
     )
 
 
+def _shorten(found):
+    """A line of the list of pages: it is looked over, and its page has the whole title."""
+    link, title = found.groups()
+    short = re.split("[:,]", title)[0]
+    if lab := re.fullmatch("Lab (..)", short):
+        file_name = find_lab(lab[1]).name.partition("_")[2].replace("_", " ").capitalize()
+        name = SHORT_NAMES.get(lab[1], file_name)
+        short = f'<span class="lab-number">{lab[1]}</span> {name}'
+    return f'{link} title="{title}">{short}</a>'
+
+
+def _shorten_list(context):
+    write = context["generate_toctree_html"]
+    context["generate_toctree_html"] = lambda **options: LIST_ITEM.sub(
+        _shorten, str(write(**options))
+    )
+
+
 def _prepare_output(app, name, template, context, document):
+    _shorten_list(context)
+    context["root_title"] = "Overview"
+    if name == "404":
+        context["metatags"] = f'<base href="{app.config.html_baseurl}">\n'
     if document:
         _describe(app, name, context, document)
     if name == "search":

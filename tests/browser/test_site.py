@@ -341,6 +341,49 @@ def test_the_button_for_the_search_opens_a_field(site, page, width):
     expect(field).to_be_focused()
 
 
+@pytest.mark.parametrize("width", [390, 800, 1280])
+def test_the_list_of_pages_has_a_line_for_each_lab(site, page, width):
+    page.set_viewport_size({"width": width, "height": 844})
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    if width < 992:
+        page.locator(".primary-toggle:visible").click()
+    lines = page.locator(".bd-links a:has(.lab-number):visible")
+    expect(lines).to_have_count(len(all_labs()))
+    heights = lines.evaluate_all("all => all.map(line => line.getClientRects()[0].height)")
+    assert max(heights) < 40, "one line of text"
+    for line, lab in zip(lines.all(), all_labs(), strict=True):
+        assert line.inner_text().split()[0] == lab.number
+        assert line.get_attribute("title") == title_and_question(lab)[0]
+
+
+def test_the_open_page_is_in_sight_in_the_list_of_pages(site, page, file_server):
+    address = served(site, file_server)
+    page.set_viewport_size({"width": 1280, "height": 500})
+    page.goto(f"{address}docs/glossary.html")
+    sidebar = page.locator(".bd-sidebar-primary")
+    sidebar.evaluate("list => { list.scrollTop = 0 }")
+    for name in ("docs/grading", "docs/checks", "solutions/00_devices", "docs/index"):
+        page.goto(f"{address}{name}.html")
+        link = page.locator(".bd-links .current > a")
+        expect(link).to_be_in_viewport(ratio=1)
+    page.goto(f"{address}solutions/05_many_gpus_fit.html")
+    sidebar.evaluate("list => { list.scrollTop = 150 }")
+    page.goto(f"{address}solutions/06_many_gpus_loop.html")
+    assert sidebar.evaluate("list => list.scrollTop") == 150
+
+
+def test_the_heading_that_is_read_is_in_sight_in_the_list_of_headings(site, page):
+    page.set_viewport_size({"width": 1280, "height": 600})
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    expect(page.locator("#pst-secondary-sidebar")).to_contain_text("On this page")
+    page.evaluate("document.getElementById('what-you-learned').scrollIntoView()")
+    read = page.locator("#pst-secondary-sidebar a.active").last
+    expect(read).to_have_text("What you learned")
+    expect(read).to_be_in_viewport(ratio=1)
+
+
+
+
 CODE = ".highlight pre:not(.cell_output *)"
 
 
