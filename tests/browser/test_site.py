@@ -140,10 +140,28 @@ def test_a_page_says_what_it_is_about(site):
         assert (site / told["url"].removeprefix(SITE)).is_file()
 
 
-def test_a_wrong_address_leads_to_the_first_page(site):
-    [target] = Links(site / "404.html").targets
-    assert target.startswith(SITE)
-    assert (site / target.removeprefix(SITE)).is_file()
+def test_a_page_that_is_not_there_has_the_list_of_pages_and_the_search(site, page):
+    def answer(route):
+        path = urlsplit(route.request.url).path.lstrip("/")
+        there = (site / path).is_file()
+        route.fulfill(path=site / (path if there else "404.html"), status=200)
+
+    page.route(f"{SITE}**", answer)
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{SITE}docs/deep/nothing.html")
+    assert page.evaluate("document.scrollingElement.scrollWidth") == 390
+    page.set_viewport_size({"width": 1280, "height": 844})
+    expect(page.get_by_role("heading", name="There is no such page")).to_be_visible()
+    page.get_by_role("link", name="the first page").click()
+    page.wait_for_url(f"{SITE}docs/index.html")
+    page.goto(f"{SITE}docs/deep/nothing.html")
+    page.locator("#main-content").get_by_role("searchbox").fill("roofline")
+    page.keyboard.press("Enter")
+    page.wait_for_url(f"{SITE}search.html?q=roofline")
+    page.locator("#search-results a", has_text="roofline").first.wait_for()
+    page.goto(f"{SITE}nothing.html")
+    page.get_by_role("link", name="Throughput").click()
+    page.wait_for_url(f"{SITE}solutions/02_throughput.html")
 
 
 def test_an_answer_is_folded_below_its_open_exercise(site, page):
@@ -306,7 +324,9 @@ def test_a_telephone_shows_the_whole_width_of_every_page(site, page):
     page.set_viewport_size({"width": 390, "height": 844})
     widths = {}
     for path in sorted(site.glob("**/*.html")):
-        if "_static" not in path.parts and path != site / "index.html":  # which leads on
+        # One leads on, and one takes its style from the site's own address.
+        special = path in (site / "index.html", site / "404.html")
+        if "_static" not in path.parts and not special:
             page.goto(path.as_uri())
             width = page.evaluate("document.scrollingElement.scrollWidth")
             widths[path.relative_to(site).as_posix()] = width
