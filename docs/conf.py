@@ -47,6 +47,8 @@ nb_merge_streams = True
 nb_ipywidgets_js = {}
 nb_mime_priority_overrides = [("*", "application/vnd.jupyter.widget-view+json", None)]
 
+# What a reader may want to run, and not what it printed.
+copybutton_selector = "div.highlight pre:not(.cell_output *)"
 html_math_renderer = "mathml"
 html_theme = "sphinx_book_theme"
 html_title = "Scaling Labs"

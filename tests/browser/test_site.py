@@ -402,6 +402,67 @@ def test_the_heading_that_is_read_is_in_sight_in_the_list_of_headings(site, page
     expect(read).to_be_in_viewport(ratio=1)
 
 
+def test_code_is_copied_as_it_is_and_what_it_printed_has_no_button(
+    site, browser, file_server
+):
+    context = browser.new_context(permissions=["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    page.goto(f"{served(site, file_server)}solutions/02_throughput.html")
+    cell = page.locator(".cell_input:visible").first
+    cell.hover()
+    cell.locator(".copybtn").click()
+    copied = page.evaluate("navigator.clipboard.readText()")
+    assert copied.strip() == cell.locator("pre").text_content().strip()
+    assert page.locator(".cell_output .copybtn").count() == 0
+    context.close()
+    for path in site.glob("*s/*.html"):
+        prompts = re.findall(r"<pre><span></span>(?:\$|&gt;&gt;&gt;) ", path.read_text())
+        assert not prompts, path.name
+
+
+def test_the_keyboard_s_focus_is_seen_wherever_it_is(site, page):
+    page.goto((site / "solutions" / "02_throughput.html").as_uri())
+    unseen = []
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        unseen += page.evaluate(
+            """() => {
+              const { outlineStyle, boxShadow } = getComputedStyle(document.activeElement);
+              const seen = outlineStyle !== "none" || boxShadow !== "none";
+              return seen ? [] : [document.activeElement.outerHTML.slice(0, 80)];
+            }"""
+        )
+    assert not unseen
+
+
+def test_every_picture_has_a_text(site):
+    for path in site.glob("*s/*.html"):
+        article = path.read_text(encoding="utf-8").partition("<article")[2]
+        pictures = re.findall(r"<img [^>]*>", article.partition("</article>")[0])
+        assert all(re.search('alt="[^"]', picture) for picture in pictures), path.name
+
+
+def test_each_lab_leads_to_those_before_and_after_it(site, page):
+    for before, lab in pairwise(all_labs()):
+        page.goto((site / "solutions" / f"{lab.name}.html").as_uri())
+        link = page.locator(".prev-next-area a.left-prev")
+        expect(link).to_have_attribute("href", f"{before.name}.html")
+        page.goto((site / "solutions" / f"{before.name}.html").as_uri())
+        link = page.locator(".prev-next-area a.right-next")
+        expect(link).to_have_attribute("href", f"{lab.name}.html")
+
+
+def test_on_paper_a_title_is_no_wider_than_the_page(site, page):
+    page.set_viewport_size({"width": 700, "height": 1000})
+    page.emulate_media(media="print")
+    for name in ("solutions/02_throughput", "docs/instructor"):
+        page.goto((site / f"{name}.html").as_uri())
+        title = page.locator("#jb-print-docs-body h1")
+        expect(title).to_be_visible()
+        assert title.evaluate("e => getComputedStyle(e).fontWeight") == "700"
+        assert page.evaluate("document.scrollingElement.scrollWidth") <= 700
+        expect(page.locator(".bd-sidebar-primary")).to_be_hidden()
+        expect(page.locator(".prev-next-area")).to_be_hidden()
 
 
 CODE = ".highlight pre:not(.cell_output *)"
