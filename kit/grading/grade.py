@@ -12,7 +12,7 @@ import json
 import os
 import secrets
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from helpers.errors import LabError
@@ -111,11 +111,8 @@ def grade(
         raise LabError(
             f"{folder} is not a folder: give the folder that has the submissions."
         )
-    if boxed and not scheduler and (problem := sandbox.problem()):
-        raise LabError(
-            f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox "
-            "if you trust every submission; the report will say that isolation was off."
-        )
+    if boxed and not scheduler and not (out / "results").is_dir():
+        _require_a_sandbox()  # before anything is written: all of them have to run
     if scheduler:
         workers.tls(scheduler)
     if all((folder / name).is_dir() for name in ("notebooks", "helpers", "kit")):
@@ -173,6 +170,9 @@ def grade(
         done = len(results) - len(tasks)
         if done:
             print(f"{done} of {len(results)} were graded before")
+        to_run = [task for task, _ in tasks if not task["problem"]]
+        if to_run and boxed and not scheduler:
+            _require_a_sandbox(to_run)
         try:
             for stored, result in _work(tasks, jobs, scheduler):
                 _keep_full_run(out, result)
@@ -191,6 +191,22 @@ def grade(
         for line in to_look_at:
             print(line)
     return graded
+
+
+def _require_a_sandbox(tasks: Sequence[Task] = ()) -> None:
+    """Stop where submissions have to run and no box would hold them."""
+    if not (problem := sandbox.problem()):
+        return
+    which = ""
+    if tasks:
+        have = "submission has" if len(tasks) == 1 else "submissions have"
+        more = "" if len(tasks) == 1 else f" and {len(tasks) - 1} more"
+        first = f"{tasks[0]['student']} {tasks[0]['lab'][:2]}"
+        which = f" {len(tasks)} {have} to run: {first}{more}."
+    raise LabError(
+        f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox if you "
+        f"trust every submission; the report will say that isolation was off.{which}"
+    )
 
 
 def absent(

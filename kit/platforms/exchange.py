@@ -393,7 +393,7 @@ def hand_back(
     LabError
     """
     document = read_grades(out)
-    _refuse_old_grades(out)
+    _refuse_old_grades(out, document.get("decisions", {}))
     labs = sorted({result["lab"] for result in document["results"]})
     if lab is None and len(labs) != 1:
         raise LabError(f"{out} has grades for {', '.join(labs)}: say which with --lab.")
@@ -490,15 +490,15 @@ def _in_short(students):
     return ", ".join(sorted(students)[:MOST_NAMES] + more)
 
 
-def _refuse_old_grades(out):
+def _refuse_old_grades(out, decisions):
     """What was decided after the last grading is not in the grades."""
-    graded = (out / "grades.json").stat().st_mtime_ns
-    for name in ("overrides.csv", "roster.csv", "rules.toml"):
-        path = out / name
-        if path.is_file() and path.stat().st_mtime_ns > graded:
+    now = class_files.digests_of(out)
+    for name in {**now, **decisions}:
+        if now.get(name) != decisions.get(name):
             raise LabError(
-                f"{path} is newer than the grades, so they lack what it says: give the "
-                "same `labs grade` command once more. It grades nothing twice."
+                f"{out / name} has changed since the grades were made, so they lack what "
+                "it says: give the same `labs grade` command once more. It grades nothing "
+                "twice."
             )
 
 

@@ -6,6 +6,7 @@ and never writes the first two.
 """
 
 import csv
+import hashlib
 import io
 import math
 import re
@@ -13,6 +14,7 @@ import tomllib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import NamedTuple
 
 from helpers.errors import LabError
@@ -21,6 +23,7 @@ from helpers.plain_json import storable
 from kit.grading.classroom.csv_text import read_csv_text
 from kit.labs import Lab
 
+FILES = ("overrides.csv", "roster.csv", "rules.toml")
 LONGEST_COMMENT = 4000  # characters
 ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted", "excused")
 OVERRIDES = ("student", "exercise", "points", "comment")
@@ -73,6 +76,7 @@ class ClassFiles(NamedTuple):
     roster: tuple[Person, ...] = ()
     overrides: tuple[Override, ...] = ()
     rules: Rules = Rules()
+    digests: Mapping[str, str] = MappingProxyType({})  # as `digests_of` has them
 
 
 def read_class_files(
@@ -98,11 +102,25 @@ def read_class_files(
     LabError
         Names the file, the line, and what is wrong there.
     """
+    digests = digests_of(folder)
     return ClassFiles(
         read_roster(folder, find_lab),
         read_overrides(folder, known),
         _rules(folder / "rules.toml"),
+        digests,
     )
+
+
+def digests_of(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each of the three files that a folder of grades has, by its name.
+
+    A copied file has another date, so only this says whether one has changed.
+    """
+    return {
+        path.name: hashlib.sha256(path.read_bytes()).hexdigest()
+        for path in (folder / name for name in FILES)
+        if path.is_file()
+    }
 
 
 def rows(path: Path, columns: Sequence[str]) -> Iterator[tuple[int, dict[str, str]]]:

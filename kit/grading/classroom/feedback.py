@@ -81,6 +81,7 @@ def write(
         for result in marked
     ]
     document = {"kit": _version(), "results": public, "unassigned": unassigned}
+    document["decisions"] = dict(class_files.digests)
     write_json(out / "grades.json", document, indent=None, default=datetime.isoformat)
     # Loaded here, once, and not in each process below.
     _template("feedback.html.j2")

@@ -21,7 +21,7 @@ def read_grades(out: Path) -> dict[str, Any]:
     Returns
     -------
     dict
-        `results`, `unassigned` and `kit`.
+        `results`, `unassigned`, `kit`, and `decisions`: digests of the instructor's files.
 
     Raises
     ------

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import re
 import select
+import shutil
 import signal
 import socket
 import subprocess
@@ -628,24 +629,50 @@ def test_without_a_sandbox_the_report_says_so(tmp_path):
     assert "isolation was off" in (tmp_path / "out" / "grades.csv").read_text()
 
 
-def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path):
-    write_class(tmp_path / "in", ["ada"])
+@pytest.fixture
+def boxless(tmp_path):
+    """An environment in which no box can be made."""
     bwrap = tmp_path / "bin" / "bwrap"
     bwrap.parent.mkdir()
     bwrap.write_text(
         "#!/bin/sh\necho 'bwrap: No permissions to create namespace' >&2\nexit 1\n"
     )
     bwrap.chmod(0o755)
-    path = f"{bwrap.parent}:{os.environ['PATH']}"
-    running = labs_grade(
-        tmp_path / "in", "--out", tmp_path / "out", env=os.environ | {"PATH": path}
-    )
+    return os.environ | {"PATH": f"{bwrap.parent}:{os.environ['PATH']}"}
+
+
+def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path, boxless):
+    write_class(tmp_path / "in", ["ada"])
+    running = labs_grade(tmp_path / "in", "--out", tmp_path / "out", env=boxless)
     said, errors = running.communicate(timeout=200)
     assert (running.returncode, said) == (1, "")
     assert len(errors.splitlines()) == 1
     assert "No permissions" in errors
     assert "--no-sandbox" in errors
     assert not (tmp_path / "out").exists()
+
+
+@needs_box
+def test_what_was_graded_elsewhere_needs_no_box_to_put_marks_in(tmp_path, boxless):
+    """On a laptop without bubblewrap, from a copy of the folder of grades."""
+    write_class(tmp_path / "in", ["ada", "bob"])
+    ada = tmp_path / "in" / "ada" / f"{LAB.name}.ipynb"
+    first = labs_grade(tmp_path / "in", "--lab", "2", "--out", tmp_path / "first")
+    assert first.communicate(timeout=600) and first.returncode == 0
+    out = shutil.copytree(tmp_path / "first", tmp_path / "out")
+    (out / "overrides.csv").write_text(
+        "student,exercise,points,comment\nada,02,5,By hand\n"
+    )
+    running = labs_grade(tmp_path / "in", "--lab", "2", "--out", out, env=boxless)
+    assert running.communicate(timeout=200) and running.returncode == 0
+    ada_row = next(csv.DictReader((out / "grades.csv").open()))
+    assert (ada_row["student"], ada_row["total"]) == ("ada", "5")
+    # A new submission has to run.
+    ada.write_bytes(corpus.notebook(order=("2.3",)))
+    running = labs_grade(tmp_path / "in", "--lab", "2", "--out", out, env=boxless)
+    _, errors = running.communicate(timeout=200)
+    assert running.returncode == 1
+    assert errors.splitlines()[-1].endswith("1 submission has to run: ada 02.")
 
 
 @pytest.mark.parametrize(

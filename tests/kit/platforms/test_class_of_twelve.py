@@ -4,8 +4,8 @@ import csv
 import html
 import io
 import json
-import os
 import re
+import shutil
 import subprocess
 import sys
 import threading
@@ -198,12 +198,15 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert "That costs 20% of the points reached: 1.2 points" in page_of(grades, "Dan")
     assert "That is not zero points" in page_of(grades, "Eve")
 
-    # What was decided after the grades is not handed back as if it were in them.
-    later = (grades / "grades.json").stat().st_mtime + 1
-    os.utime(grades / "overrides.csv", (later, later))
-    with pytest.raises(LabError, match=r"overrides.csv is newer than the grades"):
+    # What was decided after the grades is not handed back as if it were in them. A copy of
+    # the folder has other dates, and the same decisions.
+    decided = (grades / "overrides.csv").read_bytes()
+    (grades / "overrides.csv").write_bytes(decided + b"101,1.1,0,Not so.\n")
+    with pytest.raises(LabError, match=r"overrides.csv has changed since the grades"):
         exchange.hand_back(grades, worksheet)
-    os.utime(grades / "overrides.csv", (later - 10, later - 10))
+    (grades / "overrides.csv").write_bytes(decided)
+    shutil.copytree(grades, tmp_path / "a copy", copy_function=shutil.copyfile)
+    exchange.hand_back(tmp_path / "a copy", worksheet)
     labs("hand-back", worksheet, cwd=tmp_path)
     [path] = (grades / "hand-back").glob("*.csv")
     before, after = read(worksheet), read(path)
