@@ -309,6 +309,8 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
     assert row["status"] == "graded; borrowed 2.1, 2.3; changed the check of 2.2"
     overview = (tmp_path / "overview.html").read_text()
     assert f'<span class="state open">{row["status"]}</span>' in overview
+    needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
+    assert row["status"].partition("; ")[2] in needs
     page = (tmp_path / feedback.feedback_path(result)).read_text()
     assert page.count("our own solution: <code>PrintThroughput</code>.") == 1
     assert page.count("imports all of <code>helpers.lab_02.reference</code>") == 1
@@ -326,6 +328,9 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
         overview = (tmp_path / "overview.html").read_text()
         assert f'<span class="state {colour}">{status}</span>' in overview
         assert "1 × left as it was handed out" in overview
+        assert ("decide whether the points count" in overview) == (colour == "open")
+        page = (tmp_path / feedback.feedback_path(result)).read_text()
+        assert ("you have handed in the wrong file" in page) == (colour == "open")
 
 
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):

@@ -16,6 +16,16 @@ form.addEventListener("input", (event) => {
   isChanged = true;
   if (event.target.dataset.place) total(event.target.dataset.place);
 });
+form.addEventListener("click", (event) => {
+  const number = event.target.dataset.suggests;
+  if (!number) return;
+  const items = form.elements[`rubric-${number}`];
+  const suggested = document.getElementById(`suggested-${number}`).textContent;
+  items.value = [items.value.trim(), suggested].filter(Boolean).join("\n");
+  items.rows = 6;
+  items.focus();
+  isChanged = true;
+});
 form.addEventListener("submit", () => {
   isChanged = false;
   sessionStorage.setItem(PLACE, scrollY);

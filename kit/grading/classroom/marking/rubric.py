@@ -4,8 +4,10 @@ An answer has an item if the comment on it has the item's line. So `overrides.cs
 everything, and a student reads the items with their points.
 """
 
+import functools
 import hashlib
 import re
+import tomllib
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
@@ -18,6 +20,7 @@ from kit.grading.classroom.class_files import Override, as_csv, number, rows
 from kit.grading.contracts import MarkedText
 
 NAME = "rubric.csv"
+SUGGESTED = Path(__file__).with_name("suggested.toml")
 COLUMNS = ("exercise", "points", "comment")
 LONGEST_ITEM = 500  # characters
 
@@ -47,6 +50,12 @@ def read_rubric(folder: Path) -> tuple[Item, ...]:
             raise LabError(f"{path}: line {line}: give a number of points and a comment.")
         found.append(Item(row["exercise"], points, comment[:LONGEST_ITEM]))
     return tuple(found)
+
+
+@functools.cache
+def suggested_items() -> dict[str, list[str]]:
+    """Lines for the rubric of a question, as we would mark it, by its number."""
+    return tomllib.loads(SUGGESTED.read_text(encoding="utf-8"))
 
 
 def write_rubric(folder: Path, items: Iterable[Item]) -> None:

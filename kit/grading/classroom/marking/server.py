@@ -49,6 +49,7 @@ from kit.grading.classroom.marking.rubric import (
     lost_points,
     read_rubric,
     split,
+    suggested_items,
     total,
     with_new_points,
     write_rubric,
@@ -540,6 +541,7 @@ def page(
         is_saved=is_saved,
         rubric=rubric,
         lines=lines,
+        suggested=suggested_items(),
         more_lines={q: form.get(f"rubric-{q}", "") for q in lines if q in problems},
         names=names,
     )
