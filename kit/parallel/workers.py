@@ -6,14 +6,12 @@ this module is a worker.
 """
 
 import contextlib
-import ctypes
 import functools
 import importlib
 import inspect
 import math
 import multiprocessing.connection
 import os
-import signal
 import socket
 import subprocess
 import sys
@@ -29,7 +27,6 @@ from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.parallel import exercise_pool
 
-PR_SET_PDEATHSIG = 1
 TRIES = 2  # of a task whose worker died: it may have been the task, or not
 CONNECT_SECONDS = 30
 # Of a worker: the tasks that it has, and the processes that it forks for all of them.
@@ -261,7 +258,7 @@ def _own_worker(function):
 
 def main(descriptor: int, tasks_at_once: int, module: str, name: str) -> None:
     """Do what the pipe says until it closes."""
-    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
+    exercise_pool.end_with_parent()
     function = functools.reduce(getattr, name.split("."), importlib.import_module(module))
     pipe, doing, asks = Connection(descriptor), {}, True  # tasks, and what runs of them
     with contextlib.suppress(EOFError), exercise_pool.Crew(AT_ONCE) as crew:

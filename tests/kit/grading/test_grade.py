@@ -55,6 +55,26 @@ LAB = find_lab("02")
 SMALL = sandbox.Limits(memory_mib=2048, disk_mib=32)
 SOON = SMALL._replace(wall_seconds=20, cpu_seconds=4)  # honest work needs a second
 needs_box = pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
+# What grading finds on macOS, as far as Linux can show it: no bubblewrap, no prctl, none of
+# the packages that are for Linux only, and another patch release of Python.
+AS_ON_MACOS = """
+import ctypes, importlib.metadata, platform, sys
+import psutil  # as Linux needs it
+
+class CDLL(ctypes.CDLL):
+    def __getattr__(self, name):
+        if name == "prctl":
+            raise AttributeError("dlsym(RTLD_DEFAULT, prctl): symbol not found")
+        return super().__getattr__(name)
+
+packages = importlib.metadata.packages_distributions
+def without_those_for_linux():
+    return {top: of for top, of in packages().items() if top != "pyseccomp"}
+
+sys.platform, ctypes.CDLL = "darwin", CDLL
+platform.python_version = lambda: "%d.%d.99" % sys.version_info[:2]
+importlib.metadata.packages_distributions = without_those_for_linux
+"""
 
 
 @pytest.fixture(scope="module")
@@ -678,6 +698,25 @@ def test_what_was_graded_elsewhere_needs_no_box_to_put_marks_in(tmp_path, boxles
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 1
     assert errors.splitlines()[-1].endswith("1 submission has to run: ada 02.")
+
+
+@needs_box
+def test_what_linux_has_graded_keeps_its_points_on_macos(tmp_path):
+    write_class(tmp_path / "in", ["ada"])
+    (tmp_path / "sitecustomize.py").write_text(AS_ON_MACOS)
+    out, as_on_macos = tmp_path / "out", os.environ | {"PYTHONPATH": str(tmp_path)}
+    rows = []
+    for env in (None, as_on_macos):
+        running = labs_grade(tmp_path / "in", "--lab", "2", "--out", out, env=env)
+        said, errors = running.communicate(timeout=600)
+        assert running.returncode == 0, errors
+        rows.append(next(csv.DictReader((out / "grades.csv").open())))
+    assert "1 of 1 were graded before" in said
+    assert rows[0] == rows[1]
+    assert rows[0]["status"] == "graded"
+    shutil.rmtree(out)
+    running = labs_grade(tmp_path / "in", "--lab", "2", "--out", out, env=as_on_macos)
+    assert "there is no bubblewrap for darwin" in running.communicate(timeout=200)[1]
 
 
 @pytest.mark.parametrize(
