@@ -31,7 +31,6 @@ from kit.version import kit_version
 PAGE_CPU_SECONDS = 10
 MOST_FILES = 5  # that belong to no student, in the terminal
 _version = functools.cache(kit_version)
-ROW = re.compile(r"\bset (\d+) of ")  # a judge names a row of the table of what was asked
 ABOUT = ("late", "penalty", "name", "id", "submitted", "file_date", "sha256", "kit")
 
 
@@ -253,9 +252,9 @@ def borrowed(names: list[str]) -> str:
     ])  # fmt: skip
 
 
-def failing_row(reason: str) -> str:
+def failing_row(reason: str, row: str = "set") -> str:
     """The number of the row that a reason is about; empty where it names none."""
-    found = ROW.search(reason)
+    found = re.search(rf"\b{row} (\d+) of ", reason)
     return found[1] if found else ""
 
 

@@ -37,6 +37,7 @@ class Table(NamedTuple):
     head: tuple[str, ...]
     rows: tuple[tuple[str | Plot, ...], ...]
     more: int
+    row: str = "set"  # what a judge calls a row, as in "set 3 of the points"
 
 
 def in_words(number: str, question: object, observation: object) -> list[Table]:
@@ -77,7 +78,8 @@ def in_words(number: str, question: object, observation: object) -> list[Table]:
         ]
         tables.append(_table(f"{asked} {did} (Columns with → show what it did.)", both))
     else:
-        tables.append(_table(asked, left))
+        row = words.get("row", "set")
+        tables.append(_table(asked, left)._replace(row=row))
         tables.append(_table(did, right))
     others = [
         ("It was also given", question, words.get("question")),

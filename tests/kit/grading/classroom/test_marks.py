@@ -26,6 +26,7 @@ from kit.grading.classroom.feedback import all_points, failing_row, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
 from kit.todo_cells import todo_cells, written
+from tests.submissions import corpus
 
 LAB = find_lab("02")
 EXERCISES = [e.number for lab in all_labs() for e in todo_cells(lab)]
@@ -338,6 +339,25 @@ def test_a_page_shows_what_a_sweep_did_as_code(tmp_path):
     ]  # fmt: skip
 
 
+def test_the_page_marks_the_epoch_that_failed_and_says_what_its_columns_are(tmp_path):
+    code = corpus.CELLS["2.1"].replace("# Solution", "# TODO")
+    code = code.replace("def on_test_begin", "def no_validation")
+    path = tmp_path / "in" / "ada" / LAB.notebook.name
+    path.parent.mkdir(parents=True)
+    path.write_bytes(corpus.notebook({"2.1": code}, ("2.1",)))
+    command = [Path(sys.executable).with_name("labs"), "grade", "in", "--lab", "02",
+               "--no-sandbox", "--jobs", "1"]  # fmt: skip
+    subprocess.run(command, cwd=tmp_path, check=True, capture_output=True)
+    page = html.unescape((tmp_path / "grades/feedback/ada/02_throughput.html").read_text())
+    [epoch] = re.findall(r"epoch (\d) of a fit with validation", page)
+    assert re.findall('<tr class="failing"><td>(.*?)</td>', page) == [f"✗ {epoch}"]
+    heads = re.findall('<th scope="col">(.*?)</th>', page.partition("2.1, table 1")[2])
+    assert heads[:3] == [
+        "no.", "seconds of each batch", "seconds between the first two batches",
+    ]  # fmt: skip
+    assert "kept on fitting" not in page, "the label of another exercise"
+
+
 def test_an_answer_that_never_replied_is_not_said_to_have_done_anything():
     question = {"cases": [{"points": 31, "batch_size": 5, "epochs": 2, "seed": 1}]}
     [table] = in_words("1.2", question, None)
@@ -348,6 +368,7 @@ def test_an_answer_that_never_replied_is_not_said_to_have_done_anything():
 def test_the_row_that_a_judge_names_is_found():
     assert failing_row("for set 3 of the points, with 1 of them None, it") == "3"
     assert failing_row("after `points[16] = 2` came `measure(24)`") == ""
+    assert failing_row("epoch 2 of a fit with validation trained", "epoch") == "2"
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
