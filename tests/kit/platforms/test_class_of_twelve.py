@@ -184,7 +184,10 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
 
     overview = html.unescape((grades / "overview.html").read_text())
     needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
-    assert set(re.findall(r"_(\d{3})</a>", needs)) == still
+    opened, _, to_look_at = needs.partition("These have points")
+    assert set(re.findall(r"_(\d{3})</a>", opened)) == still
+    assert re.findall(r"_(\d{3})</a>", to_look_at) == ["103"], "it is as handed out"
+    assert "you have handed in the wrong file" in page_of(grades, "Cyd")
     assert "handed in twice (01_gradient_descent.ipynb, the best.ipynb)" in needs
     assert "of 7" in overview, "seven were graded"
     alike = html.unescape((grades / "similar.html").read_text())
