@@ -10,7 +10,7 @@ from kit.labs import Lab, find_lab, title_and_question
 from kit.working_time import in_hours
 
 TEACHING = REPOSITORY / "docs" / "teach.toml"
-NO_LAB = "–"
+NO_LAB, NO_BREAK = "–", "\N{NO-BREAK SPACE}"
 
 
 def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[str, str]:
@@ -45,9 +45,9 @@ def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[st
 
 def _order(minutes, said):
     rows = "".join(
-        f"| {lab.number} {_question(lab)} "
+        f"| {_link(lab)} {_question(lab)} "
         f"| {_numbers(said.get(lab.number, {}).get('after', []))} "
-        f"| {_points(lab)} | {in_hours(time)} |\n"
+        f"| {_points(lab)} | {in_hours(time).replace(' ', NO_BREAK)} |\n"
         for lab, time in minutes.items()
     )
     return f"| lab | builds on | points | time |\n|---|---|---|---|\n{rows}"
@@ -70,7 +70,7 @@ def _vote(lab, vote):
     """A question that a class can see, with the answer folded."""
     answer = vote["answer"].format(_outcome(lab, vote["outcome"]))
     return (
-        f"**Lab {lab.number}.** {vote['question']}\n\n"
+        f"**Lab {_link(lab)}.** {vote['question']}\n\n"
         "<details>\n<summary>Our run, and what to ask next</summary>\n\n"
         f"{answer[0].upper()}{answer[1:]}. *Then ask:* {vote['talk']}\n\n</details>\n"
     )
@@ -96,6 +96,10 @@ def _points(lab):
 
 def _question(lab):
     return title_and_question(lab)[0].partition(": ")[2]
+
+
+def _link(lab):
+    return f"[{lab.number}](../solutions/{lab.solution.name})"
 
 
 def _numbers(numbers):
