@@ -114,7 +114,7 @@ def unchanged(lab: Lab, codes: Mapping[str, str]) -> set[str]:
 def points_of(lab: Lab) -> dict[str, int]:
     """The points of all that a lab asks, by number, as its notebook says them.
 
-    Reads the notebook that `labs build` wrote: to generate all labs takes a second.
+    Reads the notebook that `labs build` wrote, which is quicker than to generate it.
     """
     notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
     found = {}

@@ -143,7 +143,11 @@ def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
         version=_version(),
         results=sorted(marked, key=lambda result: result["total"] is not None),
         needs=needs,
-        to_look_at=[result for result in marked if noticed(result)],
+        to_look_at=[
+            result
+            for result in marked
+            if noticed(result) and not (result["is_given"] or result["excused"])
+        ],
         strangers=strangers,
         rows=item_statistics.by_exercise(marked, labs),
         labs=item_statistics.by_lab(marked, labs),

@@ -34,6 +34,7 @@ from kit.grading import examine
 from kit.grading import grade as grader
 from kit.grading.box import conversation, processes, sandbox
 from kit.grading.classroom import class_files, feedback, item_statistics, marks
+from kit.grading.classroom.class_files import ClassFiles, Override
 from kit.grading.grade import grade, slowest
 from kit.grading.one_submission import result_of
 from kit.grading.submissions import (
@@ -348,9 +349,13 @@ def test_what_an_instructor_must_decide_is_in_the_status_of_the_overview(tmp_pat
         overview = (tmp_path / "overview.html").read_text()
         assert f'<span class="state {colour}">{status}</span>' in overview
         assert "1 × left as it was handed out" in overview
-        assert ("decide whether the points count" in overview) == (colour == "open")
+        assert ("decide whether their points count" in overview) == (colour == "open")
         page = (tmp_path / feedback.feedback_path(result)).read_text()
         assert ("you have handed in the wrong file" in page) == (colour == "open")
+    # Once it is decided, nobody has to look at it.
+    own, out = ClassFiles(overrides=(Override("ada", "02", 0, "No.", 2),)), tmp_path / "out"
+    feedback.write([result | {"about": {"texts": {}}}], [LAB], [], out, own)
+    assert "decide whether their points" not in (out / "overview.html").read_text()
 
 
 def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):

@@ -184,7 +184,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
 
     overview = html.unescape((grades / "overview.html").read_text())
     needs = overview.partition("<h2>Needs you</h2>")[2].partition("<h2>The labs</h2>")[0]
-    opened, _, to_look_at = needs.partition("These have points")
+    opened, _, to_look_at = needs.partition("Look at these")
     assert set(re.findall(r"_(\d{3})</a>", opened)) == still
     assert re.findall(r"_(\d{3})</a>", to_look_at) == ["103"], "it is as handed out"
     assert "you have handed in the wrong file" in page_of(grades, "Cyd")
