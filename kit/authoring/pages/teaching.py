@@ -1,4 +1,4 @@
-"""The tables of docs/teach.md: what builds on what, routes, and questions to vote on."""
+"""The tables of docs/teach.md: what builds on what, routes, goals, and votes."""
 
 import json
 import tomllib
@@ -21,8 +21,8 @@ def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[st
     minutes : dict of kit.labs.Lab to int
         Those that each lab takes a student.
     source : Path
-        A TOML file: a table for each lab (`after`, `question`, `outcome`, `answer`,
-        `talk`), and one of routes. A lab without a table has no question.
+        A TOML file: a table for each lab (`can`, `after`, `question`, `outcome`, `answer`,
+        `talk`), and one of routes. A lab without a table has no goal and no question.
 
     Returns
     -------
@@ -39,6 +39,7 @@ def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[st
     return {
         "order": _order(minutes, said),
         "routes": _routes(minutes, routes),
+        "goals": _goals(said),
         "votes": _votes(said),
     }
 
@@ -60,6 +61,11 @@ def _routes(minutes, routes):
         labs = "all" if len(numbers) == len(minutes) else _numbers(numbers)
         rows += f"| {name} | {labs} | {time / 60:.0f} h |\n"
     return f"| route | labs | time |\n|---|---|---|\n{rows}"
+
+
+def _goals(said):
+    rows = "".join(f"| {_link(find_lab(n))} | {lab['can']} |\n" for n, lab in said.items())
+    return f"| after lab | students can |\n|---|---|\n{rows}"
 
 
 def _votes(said):

@@ -33,14 +33,14 @@ def test_every_lab_is_in_the_order_and_each_question_has_its_measured_answer():
     for lab in MINUTES:
         assert f"\n| [{lab.number}](../solutions/{lab.name}.ipynb) " in tables["order"]
     assert tables["votes"].count("<details>") == len(SAID)
+    assert tables["goals"].count("\n| [") == len(SAID) == len(all_labs())
     assert "\n\n256 images. *Then ask:*" in tables["votes"]  # the stored run of lab 03
     assert "{" not in tables["votes"]
 
 
 def test_an_outcome_that_no_run_has_is_refused(tmp_path):
     file = tmp_path / "teach.toml"
-    file.write_text(
-        '[03]\nafter = []\nquestion = "?"\noutcome = "fastest"\nanswer = "{}"\ntalk = "?"\n'
-    )
+    lines = ['can = "?"', "after = []", 'question = "?"', 'answer = "{}"', 'talk = "?"']
+    file.write_text("\n".join(["[03]", 'outcome = "fastest"', *lines]))
     with pytest.raises(LabError, match="lab 03 has no outcome 'fastest'"):
         teaching_tables(MINUTES, file)
