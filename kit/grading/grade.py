@@ -170,7 +170,7 @@ def grade(
         done = len(results) - len(tasks)
         if done:
             print(f"{done} of {len(results)} were graded before")
-        to_run = [task for task, _ in tasks if not task["problem"]]
+        to_run = [task for task in tasks if not task[0]["problem"]]
         if to_run and boxed and not scheduler:
             _require_a_sandbox(to_run)
         try:
@@ -193,16 +193,25 @@ def grade(
     return graded
 
 
-def _require_a_sandbox(tasks: Sequence[Task] = ()) -> None:
-    """Stop where submissions have to run and no box would hold them."""
+def _require_a_sandbox(tasks: Sequence[tuple[Task, Path]] = ()) -> None:
+    """Stop where submissions have to run and no box would hold them.
+
+    Each is with the file of its result, which there may be from an earlier version.
+    """
     if not (problem := sandbox.problem()):
         return
     which = ""
     if tasks:
         have = "submission has" if len(tasks) == 1 else "submissions have"
         more = "" if len(tasks) == 1 else f" and {len(tasks) - 1} more"
-        first = f"{tasks[0]['student']} {tasks[0]['lab'][:2]}"
+        first = f"{tasks[0][0]['student']} {tasks[0][0]['lab'][:2]}"
         which = f" {len(tasks)} {have} to run: {first}{more}."
+        if older := sum(stored.exists() for _, stored in tasks):
+            has = "result is" if older == 1 else "results are"
+            which += (
+                f" {older} earlier {has} out of date, because the submission, the kit, "
+                "Python or a package has changed."
+            )
     raise LabError(
         f"no sandbox here: {problem}. Grade on another machine, or use --no-sandbox if you "
         f"trust every submission; the report will say that isolation was off.{which}"

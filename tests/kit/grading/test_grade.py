@@ -702,7 +702,10 @@ def test_what_was_graded_elsewhere_needs_no_box_to_put_marks_in(tmp_path, boxles
     running = labs_grade(tmp_path / "in", "--lab", "2", "--out", out, env=boxless)
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 1
-    assert errors.splitlines()[-1].endswith("1 submission has to run: ada 02.")
+    assert errors.splitlines()[-1].endswith(
+        "1 submission has to run: ada 02. 1 earlier result is out of date, because the "
+        "submission, the kit, Python or a package has changed."
+    )
 
 
 @needs_box
