@@ -94,7 +94,9 @@ def collect(
         write_json(out / COLLECTED, collected)
         left_out = [one for one in left_out if one.student not in kept]
         remember(out, left_out, ["", *(one for one in owners if one not in kept)], labs)
-        changed = plan.changed if was_there else None
+        # An older zip that goes into another folder by mistake has nothing that is new.
+        unseen = {who for who, one in stamps if one not in seen.get(who, {})}
+        changed = plan.changed if was_there else unseen
         excused = _excused(people, labs)
         unread = _write_roster(
             out / "roster.csv", known, owners, people, due, changed, excused
@@ -271,8 +273,8 @@ def _excused(table, labs):
 def _write_roster(path, known, owners, table, due, changed, excused):
     """Add who is new, when they submitted and who has an extension; change nothing else.
 
-    If a folder is updated, those who are not `changed` keep the later date of submission,
-    because the table may be an older one.
+    Those who are not `changed` keep the later date of submission, because the table may
+    be an older one.
 
     Returns the dates that could not be read, in words.
     """
@@ -304,7 +306,7 @@ def _write_roster(path, known, owners, table, due, changed, excused):
             )
             unread.append(f"{student}: {words}: write it into {path}")
         if date := moodle.date_of(submitted):
-            may_be_older = changed is not None and student not in changed
+            may_be_older = student not in changed
             row["submitted"] = _later(row["submitted"], date) if may_be_older else date
         elif submitted:
             without[student] = submitted

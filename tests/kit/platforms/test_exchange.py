@@ -559,6 +559,24 @@ def test_a_notebook_that_was_put_there_by_hand_stays_until_there_is_a_new_one(tm
     assert contents(tmp_path / "in")[f"Ada_1/backups/{name}"] == "by mail"
 
 
+def test_an_older_zip_in_a_wrong_folder_does_not_make_anybody_punctual(tmp_path):
+    grades, name = tmp_path / "grades", LAB.notebook.name
+    head = [*MOODLES_HEAD, "Last modified (submission)", "Full name"]
+    collect = {}
+    for day in (20, 27):
+        date = f"Friday, {day} November 2026, 9:05 AM"
+        files = {f"Ada_1_assignsubmission_file/{name}": f"{{}} {day}"}
+        archive = dated(tmp_path / f"{day}.zip", files, (2026, 11, day, 9, 0, 0))
+        row = ["Participant 1", "", "", "-", date, "Ada"]
+        people = table(tmp_path / f"{day}.csv", head, row)
+        due = ("--due", "2026-11-21 23:59", "--out", grades)
+        collect[day] = ["collect", archive, "--table", people, *due]
+    for day, to in ((20, "in"), (27, "in"), (20, "wrong"), (20, "in")):
+        labs(*collect[day], tmp_path / to)
+        latest = 20 if (day, to) == (20, "in") and not (tmp_path / "wrong").exists() else 27
+        assert f",2026-11-{latest} 09:05," in (grades / "roster.csv").read_text()
+
+
 def test_a_folder_of_something_else_is_not_updated(tmp_path):
     archive = zipped(tmp_path / "a.zip", [f"A_1_assignsubmission_file/{LAB.notebook.name}"])
     strange = tmp_path / "strange"
