@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import shlex
-import shutil
 import sys
 from datetime import datetime
 from pathlib import Path
@@ -197,12 +196,13 @@ def run(
     student: Annotated[
         bool,
         typer.Option(
-            "--student", help="Run your notebooks in work/, or the unsolved ones."
+            "--student",
+            help="Run your notebooks in work/ instead, or the unsolved ones.",
         ),
     ] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Execute labs headless and write reports/index.html.
+    """Execute the solved labs headless and write reports/index.html.
 
     For one lab of several, give its number before the name: -p 00.repeats=2.
     """
@@ -219,7 +219,9 @@ def run(
         given = texts_of(parameter or [], str(stopped).split())
         options = [f"-p {shlex.quote(one)}" for one in given]
         options += ["--student"] * student + ["--json"] * as_json
-        again = as_started(f"`{' '.join(['labs run', str(stopped), *options])}`")
+        again = environment.as_started(
+            f"`{' '.join(['labs run', str(stopped), *options])}`"
+        )
         typer.echo(
             f"labs: interrupted. {again} runs what is left, and resumes a sweep that a lab "
             "had begun.",
@@ -321,7 +323,7 @@ def launch(
         start(chosen, given, workers, named, folder, restart, engine)
     except KeyboardInterrupt as stopped:
         words = f"labs: interrupted; all workers have ended. {stopped}".rstrip()
-        typer.echo(as_started(words), err=True)
+        typer.echo(environment.as_started(words), err=True)
         raise typer.Exit(130) from None
 
 
@@ -873,15 +875,6 @@ def fetch() -> None:
 app.registered_commands.sort(key=lambda command: GROUPS.index(command.rich_help_panel))
 
 
-def as_started(text: str) -> str:
-    """Advice with the commands as this shell finds them: `.venv/bin/labs run 02`."""
-    if shutil.which("labs"):
-        return text
-    path = Path(sys.argv[0])
-    own = os.path.relpath(path) if path.is_relative_to(REPOSITORY) else str(path)
-    return text.replace("`labs ", f"`{own} ")
-
-
 def main() -> None:
     """Run the command; a user's mistake ends in one line."""
     if folder := environment.copied_from_here(sys.argv[0]):
@@ -903,7 +896,7 @@ def main() -> None:
     except LabError as error:
         if "--json" in sys.argv:
             typer.echo(plain_json.as_json({"error": str(error)}))
-        typer.echo(as_started(f"labs: {error}"), err=True)
+        typer.echo(environment.as_started(f"labs: {error}"), err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit."):
             reason = "this copy is for students and lacks that command."

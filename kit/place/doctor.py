@@ -14,7 +14,7 @@ from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
 from packaging.requirements import Requirement
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
+from rich.table import Column, Table
 
 from helpers import plain_json
 from helpers.data.places import DataSet, own_folder, user_cache
@@ -46,6 +46,10 @@ def doctor(as_json: bool = False) -> bool:
     if find_spec("kit.grading"):  # a hand-out for students does not grade
         questions["grading sandbox"] = isolation
     findings = {what: _survive(question) for what, question in questions.items()}
+    findings = {
+        what: (state, found, environment.as_started(remedy))
+        for what, (state, found, remedy) in findings.items()
+    }
     can_run = all(state != "missing" for state, _, _ in findings.values())
     if as_json:
         keys = ("state", "found", "to_do")
@@ -55,7 +59,7 @@ def doctor(as_json: bool = False) -> bool:
             )
         )
         return can_run
-    table = Table("what", "state", "found", "to do")
+    table = Table("what", "state", Column("found", overflow="fold"), "to do")
     for what, (state, found, remedy) in findings.items():
         table.add_row(what, STATES[state], escape(found), escape(remedy))
     Console().print(table)
@@ -173,7 +177,7 @@ def data(data_set: DataSet, load: Callable) -> Finding:
     try:
         if data_set.find() is None:
             remedy = (
-                "Run labs data fetch; until then a synthetic set is used instead. "
+                "Run `labs data fetch`; until then a synthetic set is used instead. "
                 f"No network? {data_set.elsewhere}"
             )
             return "note", "not on this machine", remedy

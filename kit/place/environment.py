@@ -5,6 +5,7 @@ What is set here holds for this process and for the kernels that it starts.
 
 import locale
 import os
+import shutil
 import sys
 from pathlib import Path
 
@@ -55,6 +56,15 @@ def copied_from_here(script: str) -> Path | None:
         if not course.samefile(HERE):
             return course
     return None
+
+
+def as_started(text: str) -> str:
+    """Advice with the commands as this shell finds them: `.venv/bin/labs run 02`."""
+    if shutil.which("labs"):
+        return text
+    path = Path(sys.argv[0])
+    own = os.path.relpath(path) if path.is_relative_to(HERE) else str(path)
+    return text.replace("`labs ", f"`{own} ")
 
 
 def make_own() -> list[str]:

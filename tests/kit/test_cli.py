@@ -19,13 +19,14 @@ from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
 from helpers.run_card.documents import cards_of, latest_cards
-from kit.cli import app, as_started
+from kit.cli import app
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
 from kit.headless.given_parameters import declared, for_each, parsed, texts_of
 from kit.headless.report import write_report
 from kit.labs import all_labs, find_lab
 from kit.place import doctor
+from kit.place.environment import as_started
 from kit.student import working_copy
 from tests.terminal import on_a_terminal
 
