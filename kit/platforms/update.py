@@ -5,7 +5,8 @@ number of the file, which grows. `seen.json` keeps them for each notebook that w
 collected, by its digest, and for each file that was left out, by its name. Where nothing
 says it, the later command counts, but not for what was collected before, so the same
 command twice changes nothing. What is replaced goes into a folder `backups` of the
-student, which grading does not search.
+student, which grading does not search. What somebody has deleted from the folder stays
+away as long as another notebook of the lab is there: `.put_here.json` knows the digests.
 """
 
 import hashlib
@@ -20,6 +21,7 @@ from kit.grading.submissions import BACKUPS, UnreadableError, notebooks_by_lab, 
 from kit.labs import all_labs
 
 NAME = "seen.json"
+PUT = ".put_here.json"  # moves with the folder of the class
 
 
 class Stamp(NamedTuple):
@@ -41,6 +43,7 @@ class Step(NamedTuple):
     order: int  # 1 if those of the zip are newer, -1 if older, 0 where nothing says it
     add: tuple[Path, ...] = ()  # from the zip
     replaced: tuple[Path, ...] = ()  # they go into `backups`
+    deleted: tuple[Path, ...] = ()  # from the zip, but somebody has deleted them
 
 
 class Plan(NamedTuple):
@@ -48,6 +51,7 @@ class Plan(NamedTuple):
 
     new: list[str]  # students without a folder
     steps: list[Step]  # of those who have one
+    put: dict[str, list[str]]  # by student, the digests that zips have put there
 
     @property
     def kept(self) -> set[str]:
@@ -91,6 +95,19 @@ def write_seen(out: Path, seen: Seen, stamps: Mapping[tuple[str, str], Stamp]) -
     write_json(out / NAME, seen)
 
 
+def _read_put(folder):
+    path = folder / PUT
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        return {student: list(digests) for student, digests in stored.items()}
+    except FileNotFoundError:
+        return {}
+    except (ValueError, TypeError, AttributeError) as error:
+        raise LabError(
+            f"{path} is damaged: delete it. Then notebooks that you have deleted return."
+        ) from error
+
+
 def planned(
     filled: Path,
     folder: Path,
@@ -115,30 +132,40 @@ def planned(
     -------
     Plan
     """
-    plan = Plan([], [])
+    plan = Plan([], [], _read_put(folder))
     for theirs in sorted(filled.iterdir()):
         student, mine = theirs.name, folder / theirs.name
         if not mine.exists():
             plan.new.append(student)
+            all_of_them = [
+                p for paths in notebooks_by_lab(theirs, all_labs()).values() for p in paths
+            ]
+            plan.put[student] = sorted(dict(_with_digests(all_of_them)))
             continue
+        once = set(plan.put.get(student, ()))
         came = {key: stamp for (who, key), stamp in stamps.items() if who == student}
         known, there = seen.get(student, {}), notebooks_by_lab(mine, all_labs())
         given = notebooks_by_lab(theirs, all_labs())
         for lab, paths in given.items():
             new, old = _with_digests(paths), _with_digests(there.get(lab, ()))
-            add = {digest: path for digest, path in new if digest not in dict(old)}
+            aside = filter(Path.is_file, (mine / BACKUPS).glob("*"))
+            there_once = {*dict(old), *dict(_with_digests(aside))}
+            missing = {digest: path for digest, path in new if digest not in dict(old)}
+            gone = (once - there_once) & missing.keys() if old else set()
+            add = {digest: path for digest, path in missing.items() if digest not in gone}
             replaced = [path for digest, path in old if digest not in dict(new)]
             order = 1
             if old and (add or replaced):
-                aside = filter(Path.is_file, (mine / BACKUPS).glob("*"))
-                there_once = {*dict(old), *dict(_with_digests(aside))}
                 order = _order(
                     {one: came[one] for one in dict(new)}, dict(old), known, there_once
                 )
-            step = Step(student, lab.name if lab else "", order)
+            deleted = tuple(missing[digest] for digest in sorted(gone))
+            step = Step(student, lab.name if lab else "", order, deleted=deleted)
             if order > -1:
                 step = step._replace(add=(*add.values(),), replaced=(*replaced,))
+                once |= {digest for digest in dict(new) if digest not in gone}
             plan.steps.append(step)
+        plan.put[student] = sorted(once)
         # Whose other files are older than their notebook has nothing new for this lab.
         old = [path for lab in there if lab and lab.name in labs for path in there[lab]]
         if old and not any(lab and lab.name in labs for lab in given):
@@ -199,6 +226,7 @@ def carry_out(plan: Plan, filled: Path, folder: Path) -> None:
             path.replace(free(mine / BACKUPS, path.name))
         for path in step.add:
             path.replace(free(mine, path.name))
+    write_json(folder / PUT, plan.put)
 
 
 def free(folder: Path, name: str) -> Path:
@@ -229,6 +257,11 @@ def in_words(plan: Plan, folder: Path) -> list[str]:
             lines.append(
                 f"kept: {step.student}: {step.lab or 'what is there'}, because what the "
                 "zip has is older, or was collected before"
+            )
+        if step.deleted:
+            lines.append(
+                f"not added: {step.student}: {_names(step.deleted)}, because it has been "
+                f"deleted from {folder / step.student} since an earlier zip"
             )
     return lines
 

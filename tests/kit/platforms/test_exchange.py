@@ -448,7 +448,7 @@ def dated(path, files, date=(1980, 1, 1, 0, 0, 0)):
 
 def contents(folder):
     """The files in a folder of submissions, and what each of them has."""
-    files = (path for path in folder.rglob("*") if path.is_file())
+    files = (p for p in folder.rglob("[!.]*") if p.is_file())
     return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
@@ -575,6 +575,28 @@ def test_an_older_zip_in_a_wrong_folder_does_not_make_anybody_punctual(tmp_path)
         labs(*collect[day], tmp_path / to)
         latest = 20 if (day, to) == (20, "in") and not (tmp_path / "wrong").exists() else 27
         assert f",2026-11-{latest} 09:05," in (grades / "roster.csv").read_text()
+
+
+def test_a_notebook_that_was_deleted_stays_away(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    other = f"again_{name}"
+    files = {
+        f"Ada_1_assignsubmission_file/{name}": "first",
+        f"Ada_1_assignsubmission_file/{other}": "second",
+    }
+    collect = ["collect", dated(tmp_path / "1.zip", files), tmp_path / "in"]
+    labs(*collect, "--out", grades)
+    (tmp_path / "in" / "Ada_1" / other).unlink()
+    files[f"Bob_2_assignsubmission_file/{name}"] = "bob's"
+    collect[1] = dated(tmp_path / "2.zip", files)
+    for _ in range(2):
+        said = labs(*collect, "--out", grades)
+        assert f"not added: Ada_1: {other}, because it has been deleted" in said
+        assert contents(tmp_path / "in").keys() == {f"Ada_1/{name}", f"Bob_2/{name}"}
+    # Where nothing of the lab is left, the zip is believed.
+    (tmp_path / "in" / "Ada_1" / name).unlink()
+    labs(*collect, "--out", grades)
+    assert f"Ada_1/{other}" in contents(tmp_path / "in")
 
 
 def test_a_folder_of_something_else_is_not_updated(tmp_path):
