@@ -629,9 +629,10 @@ def bench(
         typer.Option(min=1, help="Students that nbgrader grades; by default all."),
     ] = None,
 ) -> None:
-    """Measure the figures of the README and docs/.
+    """Repeat the measurements of docs/measurements.md; `all` is all but `profile`.
 
-    `training` and `accuracy` resume where an interrupted run stopped.
+    `profile` records the profiles of lab 08 again. `training` and `accuracy` resume where
+    an interrupted run stopped.
     """
     known = (
         "pipeline", "training", "accuracy", "profile", "dashboard", "grading", "checks",

@@ -638,10 +638,10 @@ def test_the_search_shows_a_term_once_and_an_extract_of_the_text(site, page, fil
 
 # What people ask, and the page, or its place, that one of the first answers leads to.
 ASKED = {
-    "deadline": "docs/instructor.html#decide-three-files-of-yours",
-    "late penalty": "docs/instructor.html#decide-three-files-of-yours",
-    "plagiarism": "docs/instructor.html#look-at-answers-that-are-alike",
-    "cheating": "docs/instructor.html#look-at-answers-that-are-alike",
+    "deadline": "docs/decide.html#three-files-of-yours",
+    "late penalty": "docs/decide.html#three-files-of-yours",
+    "plagiarism": "docs/decide.html#look-at-answers-that-are-alike",
+    "cheating": "docs/decide.html#look-at-answers-that-are-alike",
     "autograder": "docs/grading.html",
     "bf16": "docs/glossary.html#term-bfloat16",
     "mixed precision training": "solutions/08_faster.html#fewer-bits",
