@@ -30,6 +30,10 @@
     return heading && id ? `${titles[number]} > ${heading}` : titles[number];
   };
 
+  // "What is a replica?" asks for a replica.
+  const QUESTION =
+    /^\s*(what('s| is| are| does)|how (do|can) (i|we|you)|how to|where (is|are))\s+((a|an|the)\s+)?/i;
+
   // The larger a part of the question an entry of the index is, the better.
   const explained = (query) => {
     const words = query.trim().split(/\s+/);
@@ -89,7 +93,8 @@
 
   Search._performSearch = (query, terms, ...others) => {
     const best = search(query, terms, ...others).toReversed();
-    let found = [...explained(query), ...headed(query), ...best];
+    const asked = query.replace(QUESTION, "");
+    let found = [...explained(asked), ...headed(asked), ...best];
     if (!found.length && terms.size > 1) {
       found = some(terms);
       if (found.length) Search.status.before("No page has all of these words. Some have a part:");
