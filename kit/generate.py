@@ -6,7 +6,6 @@ import functools
 import re
 from pathlib import Path
 
-import jupytext
 from nbformat import NotebookNode
 from nbformat.v4 import new_notebook
 
@@ -56,6 +55,8 @@ def guess(solution: NotebookNode, guesses: dict) -> None:
 
 @functools.cache
 def _generated(text, path, number):
+    import jupytext  # a fifth of a second, which `labs collect` need not wait for
+
     lint(text, path.relative_to(REPOSITORY))
     source = jupytext.reads(text, fmt="py:percent")
     student, solution = (new_notebook(metadata=copy.deepcopy(KERNEL)) for _ in range(2))
