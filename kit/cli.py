@@ -42,7 +42,7 @@ data_app = typer.Typer(
     help="Download the data sets that the labs train on.", no_args_is_help=True
 )
 app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
-app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=INSTRUCTORS)
+app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=STUDENTS)
 
 # Where commands write: a killed one may have left a part of a file.
 WRITTEN = (
@@ -271,7 +271,7 @@ def sweep_lab(
 
 @app.command(rich_help_panel=OPERATORS)
 def launch(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 09.")],
+    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab: 09.")],
     parameter: Parameters = None,
     workers: Annotated[
         int, typer.Option(min=1, help="Worker processes on this machine.")
@@ -629,10 +629,10 @@ def bench(
         typer.Option(min=1, help="Students that nbgrader grades; by default all."),
     ] = None,
 ) -> None:
-    """Repeat the measurements of docs/measurements.md; `all` is all but `profile`.
+    """Repeat the measurements of docs/measurements.md, which takes hours.
 
-    `profile` records the profiles of lab 08 again. `training` and `accuracy` resume where
-    an interrupted run stopped.
+    `all` is all but `profile`, which records the profiles of lab 08 again.
+    `training` and `accuracy` resume where an interrupted run stopped.
     """
     known = (
         "pipeline", "training", "accuracy", "profile", "dashboard", "grading", "checks",
@@ -760,8 +760,9 @@ def plan(
         ),
     ] = None,
     batch_size: Annotated[
-        int, typer.Option(min=1, max=1_000_000, help="Batch size of one device.")
-    ] = 64,
+        int | None,
+        typer.Option(min=1, max=1_000_000, help="Batch size of one device; by default 64."),
+    ] = None,
     parameters: Annotated[
         int | None,
         typer.Option(
@@ -778,8 +779,9 @@ def plan(
         float, typer.Option(min=0, max=1e6, help="Dollars per hour of a device.")
     ] = 2.0,
     watts: Annotated[
-        float, typer.Option(min=0, max=1e6, help="Power of a device, in watts.")
-    ] = 700.0,
+        float | None,
+        typer.Option(min=0, max=1e6, help="Power of a device, in watts; by default 700."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Forecast speed, time to accuracy and cost on many devices, from your run cards.
@@ -798,8 +800,14 @@ def plan(
         )
     assert devices is not None
     if model is not None:
-        if parameters is not None:
-            raise LabError("--parameters is not for --model, which has its own.")
+        measured = {
+            "--batch-size": batch_size, "--parameters": parameters, "--watts": watts,
+        }  # fmt: skip
+        if given := [name for name, value in measured.items() if value is not None]:
+            raise LabError(
+                f"--model takes no {' and no '.join(given)}: they are for plans from your "
+                "run cards."
+            )
         asked = model_plan.plan_for(
             model, devices, link, device, memory, tokens, machine_devices, price
         )
@@ -811,6 +819,7 @@ def plan(
         raise LabError("--device, --memory and --tokens need --model.")
     from kit.headless.plan import lines, plan_for
 
+    watts, batch_size = 700.0 if watts is None else watts, batch_size or 64
     others = {"machine_devices": machine_devices, "price": price, "watts": watts}
     planned = plan_for(devices, link, batch_size, parameters, **others)
     typer.echo(plain_json.as_json(planned) if as_json else "\n".join(lines(planned)))

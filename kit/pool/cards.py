@@ -9,7 +9,9 @@ import json
 import math
 import os
 import re
-from collections.abc import Iterable
+import zipfile
+import zlib
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, NoReturn
 
@@ -21,9 +23,10 @@ from kit.labs import all_labs
 
 RING = "class_ring"
 MOST_BYTES = 2**21  # of a file; the largest that is stored with the solutions has 60 kB
-MOST_FILES = 20_000
+MOST_FILES, MOST_FILES_OF_A_ZIP = 20_000, 1_000
 MOST_DEPTH, MOST_VALUES, MOST_ENTRIES, MOST_LETTERS = 12, 200_000, 20_000, 2_000
 OF_A_LAB = re.compile(r"_\d\d(_|$)")  # ends the student's name in "bob_02_throughput.json"
+DAMAGED = RuntimeError, NotImplementedError, EOFError, zlib.error, zipfile.BadZipFile
 TIMES = ("started_unix_seconds", "wall_seconds")
 
 
@@ -53,7 +56,7 @@ def read_class(folders: Iterable[Path]) -> tuple[list[Card], list[LeftOut]]:
     ----------
     folders : iterable of Path
         Folders with a folder or a file for each student, folders of one student, or
-        single files.
+        single files. A zip archive counts as the run cards in it.
 
     Returns
     -------
@@ -68,11 +71,14 @@ def read_class(folders: Iterable[Path]) -> tuple[list[Card], list[LeftOut]]:
         If a folder does not exist, or has far too many files.
     """
     found, left_out = [], []
-    for person, path in _files(folders):
-        try:
-            found.append((person, path, read(path)))
-        except NotACard as reason:
-            left_out.append(LeftOut(person, path, str(reason)))
+    for person, file in _files(folders):
+        for path, text in _texts(file):
+            try:
+                if isinstance(text, NotACard):
+                    raise text
+                found.append((person, path, parse(text)))
+            except NotACard as reason:
+                left_out.append(LeftOut(person, path, str(reason)))
     # Of two copies of a run the one that ran for longer.
     found.sort(key=lambda one: -one[2]["wall_seconds"])
     cards: dict[str, Card] = {}
@@ -121,7 +127,48 @@ def _person_of(path, folder):
     return OF_A_LAB.split(path.stem)[0]
 
 
-def read(path: Path) -> dict[str, Any]:
+def _texts(path: Path) -> Iterator[tuple[Path, bytes | NotACard]]:
+    """The text of a file, or of each .json in a zip archive, or why there is none."""
+    try:
+        if path.is_symlink() or not path.is_file():
+            yield path, NotACard("it is a link, not a file")
+        elif path.suffix.lower() == ".zip":
+            yield from _texts_of_a_zip(path)
+        elif path.suffix != ".json":
+            yield path, NotACard("it is no run card: its name does not end in .json")
+        else:
+            with path.open("rb") as file:
+                yield path, file.read(MOST_BYTES + 1)
+    except OSError as error:
+        yield path, NotACard(f"it cannot be read ({error.strerror})")
+
+
+def _texts_of_a_zip(path):
+    """Nothing is unpacked to a file, and no more is read than a card can have."""
+    try:
+        with zipfile.ZipFile(path) as archive:
+            inside = [
+                one
+                for one in archive.infolist()
+                if one.filename.endswith(".json") and "__MACOSX" not in one.filename
+            ]
+            if not inside:
+                yield path, NotACard("no file in it ends in .json")
+            if len(inside) > MOST_FILES_OF_A_ZIP:
+                yield path, NotACard(f"it has over {MOST_FILES_OF_A_ZIP:,} files")
+                return
+            for one in inside:
+                name = path / one.filename.rpartition("/")[2][:100]
+                try:
+                    with archive.open(one) as file:
+                        yield name, file.read(MOST_BYTES + 1)
+                except DAMAGED:
+                    yield name, NotACard("it is damaged, or encrypted")
+    except (zipfile.BadZipFile, NotImplementedError, ValueError):
+        yield path, NotACard("it is no zip archive that can be read")
+
+
+def parse(text: bytes) -> dict[str, Any]:
     """A run card's content.
 
     Raises
@@ -129,15 +176,6 @@ def read(path: Path) -> dict[str, Any]:
     NotACard
         If it is none, or has something in it that no run card has.
     """
-    try:
-        if path.is_symlink() or not path.is_file():
-            raise NotACard("it is a link, not a file")
-        if path.suffix != ".json":
-            raise NotACard("it is no run card: its name does not end in .json")
-        with path.open("rb") as file:
-            text = file.read(MOST_BYTES + 1)
-    except OSError as error:
-        raise NotACard(f"it cannot be read ({error.strerror})") from error
     if len(text) > MOST_BYTES:
         raise NotACard(f"it has more than {MOST_BYTES // 2**20} MiB")
     try:

@@ -7,6 +7,7 @@ import math
 import os
 import random
 import shutil
+import zipfile
 
 import nbformat
 import numpy as np
@@ -341,6 +342,34 @@ def test_a_student_is_a_folder_or_a_file(tmp_path):
     found, left_out = cards.read_class([folder, own, single])
     assert [one.person for one in found] == ["ada", "bob", "cem", "dee", "eve"]
     assert not left_out
+
+
+def test_a_zip_counts_as_the_cards_in_it(tmp_path):
+    folder, right = tmp_path / "class", json.dumps(card(student=1)).encode()
+    for student in ("ada", "bob", "cem", "dee"):
+        (folder / student).mkdir(parents=True)
+    with zipfile.ZipFile(folder / "ada" / "runs.zip", "w") as archive:
+        archive.writestr("runs/02_throughput/1.json", right)
+        archive.writestr("runs/02_throughput/2.json", b" " * (cards.MOST_BYTES + 1))
+        archive.writestr("../../3.json", "{")
+        archive.writestr("runs/figure.png", b"")
+        archive.writestr("__MACOSX/runs/._1.json", b"")
+    with zipfile.ZipFile(folder / "bob" / "runs.zip", "w") as archive:
+        archive.writestr("notes.txt", "")
+    (folder / "cem" / "runs.zip").write_bytes(right)
+    with zipfile.ZipFile(folder / "dee" / "runs.zip", "w") as archive:
+        archive.writestr("1.json", right)
+    damaged = (folder / "dee" / "runs.zip").read_bytes().replace(right[40:60], b"x" * 20)
+    (folder / "dee" / "runs.zip").write_bytes(damaged)
+    found, left_out = cards.read_class([folder])
+    assert [one.person for one in found] == ["ada"]
+    assert {one.path.relative_to(folder).as_posix(): one.reason for one in left_out} == {
+        "ada/runs.zip/2.json": "it has more than 2 MiB",
+        "ada/runs.zip/3.json": "it is not JSON",
+        "bob/runs.zip": "no file in it ends in .json",
+        "cem/runs.zip": "it is no zip archive that can be read",
+        "dee/runs.zip/1.json": "it is damaged, or encrypted",
+    }
 
 
 def test_nothing_to_pool_ends_in_one_line(tmp_path):
