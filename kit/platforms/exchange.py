@@ -65,7 +65,8 @@ def collect(
     known = class_files.read_roster(out, find_lab)
     people = read_table(table)[0] if table else []
     collected, names, seen = read_collected(out), _names(known), update.read_seen(out)
-    earlier = {student for lab in collected.values() for student in lab}
+    before = {lab: set(students) for lab, students in collected.items()}
+    earlier = set().union(*before.values())
     was_there = submissions.exists() and any(submissions.iterdir())
     if was_there:
         _refuse_a_strange_folder(submissions, out, earlier)
@@ -103,8 +104,12 @@ def collect(
         )
         changes = update.in_words(plan, submissions)
         changes += _without_a_row(owners, people, table)
+        changes += _dates_that_stay(known, due, out / "roster.csv")
         if not was_there:
-            changes += _of_another_folder(earlier - owners.keys(), submissions, out)
+            lab_before = {s for lab in labs for s in before.get(lab, ())}
+            changes += _of_another_folder(
+                earlier - owners.keys(), lab_before & owners.keys(), submissions, out
+            )
         if was_there and plan.added:
             changes.append(f"added: {_in_short(plan.added)}")
         submissions.mkdir(parents=True, exist_ok=True)
@@ -217,13 +222,37 @@ def _by_lab(folder, owners, uploads):
     return others | own, labs, of_others
 
 
-def _of_another_folder(absent, submissions, out):
-    """A line on the students of earlier zips whom a new folder lacks."""
-    if not absent:
+def _of_another_folder(absent, again, submissions, out):
+    """A line on the students of earlier zips, if a zip goes into a new folder."""
+    if absent:
+        what = f"without {_in_short(absent)}, who are in {out} already"
+    elif again:
+        what = (
+            f"although {out} knows this lab of {_in_short(again)}: what you have changed "
+            "or deleted in the other folder is not here"
+        )
+    else:
         return []
     return [
-        f"{submissions} is a new folder, without {_in_short(absent)}, who are in {out} "
-        "already: if it is the same class, collect the zip into its folder instead"
+        f"{submissions} is a new folder, {what}. If it is the same class, collect the zip "
+        "into its folder instead"
+    ]
+
+
+def _dates_that_stay(known, due, path):
+    """A line, if `--due` looks like a correction of the dates that a roster has.
+
+    A later date of a few students is an extension.
+    """
+    dates = [person.due.replace(tzinfo=None) for person in known if person.due]
+    new = due.replace(tzinfo=None) if due else None
+    if new is None or not dates or (new in dates and min(dates) == new):
+        return []
+    other = sum(date != new for date in dates)
+    have = "student has" if other == 1 else "students have"
+    return [
+        f"--due is only for students without a date in {path}: {other} {have} another one "
+        "there already, which stays. If it is wrong, change it there"
     ]
 
 

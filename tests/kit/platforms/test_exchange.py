@@ -559,6 +559,24 @@ def test_a_notebook_that_was_put_there_by_hand_stays_until_there_is_a_new_one(tm
     assert contents(tmp_path / "in")[f"Ada_1/backups/{name}"] == "by mail"
 
 
+def test_a_second_due_date_and_a_second_folder_are_noticed(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    files = {f"{who}_assignsubmission_file/{name}": who for who in ("Ada_1", "Bob_2")}
+    archive = dated(tmp_path / "class.zip", files)
+
+    def collect(due, to="in"):
+        return labs("collect", archive, tmp_path / to, "--due", due, "--out", grades)
+
+    assert "--due is only" not in collect(DUE) + collect(DUE)
+    roster = grades / "roster.csv"
+    roster.write_text(roster.read_text().replace(DUE, "2026-11-27 23:59", 1))
+    assert "--due is only" not in collect(DUE)  # an extension
+    assert ": 2 students have another one there already" in collect("2026-11-21 23:59")
+    assert ": 1 student has another one there already" in collect("2026-11-27 23:59")
+    assert sorted(due_dates(grades).values()) == [DUE, "2026-11-27 23:59"]
+    assert "knows this lab of Ada_1, Bob_2: what you have changed" in collect(DUE, "new")
+
+
 def test_an_older_zip_in_a_wrong_folder_does_not_make_anybody_punctual(tmp_path):
     grades, name = tmp_path / "grades", LAB.notebook.name
     head = [*MOODLES_HEAD, "Last modified (submission)", "Full name"]
