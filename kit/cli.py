@@ -550,7 +550,7 @@ def hand_back(
 def lab(context: typer.Context) -> None:
     """Open JupyterLab on the start page, and your notebooks in work/.
 
-    Other options go to JupyterLab.
+    Other options go to JupyterLab, such as --no-browser and --port 8890.
     """
     from kit.student.working_copy import make
 

@@ -4,6 +4,7 @@ import functools
 import time
 from collections.abc import Generator
 
+from helpers.checks import ERROR_ABOVE
 from helpers.exercise import find_exercise
 from helpers.verdict import wrong
 from kit.grading.box import sandbox
@@ -69,7 +70,8 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
 def _reaction(number, mistake, reason):
     if mistake == SYNTAX:
         return SYNTAX_REACTION
-    return find_exercise(number).reaction(mistake, reason)
+    reaction = find_exercise(number).reaction(mistake, reason)
+    return reaction if "raised" in reason else reaction.removeprefix(ERROR_ABOVE)
 
 
 def starved(result: Result) -> list[str]:

@@ -30,7 +30,7 @@ from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from kit.generate import generate
-from kit.grading import examine
+from kit.grading import examine, one_submission
 from kit.grading import grade as grader
 from kit.grading.box import conversation, processes, sandbox
 from kit.grading.classroom import class_files, feedback, item_statistics, marks
@@ -669,6 +669,16 @@ def boxless(tmp_path):
     )
     bwrap.chmod(0o755)
     return os.environ | {"PATH": f"{bwrap.parent}:{os.environ['PATH']}"}
+
+
+@pytest.mark.parametrize(
+    ("reason", "above"),
+    [("it raised KeyError: 3", True), ("its `A` is of type str, not a function", False)],
+)
+def test_the_feedback_speaks_of_pythons_error_only_where_there_is_one(reason, above):
+    said = one_submission._reaction("2.1", "raised", reason)
+    assert said.startswith("Read Python's error above. ") == above
+    assert said
 
 
 def test_where_no_box_can_be_made_it_stops_in_one_line(tmp_path, boxless):
