@@ -1,6 +1,7 @@
 """make's set-up makes an environment, leaves it alone, and repairs it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from helpers.files import REPOSITORY
+from helpers.machine.computer import nvidia_gpus
 
 LABS = Path(sys.executable).with_name("labs")
 # There already: the set-up of the kit itself has installed it.
@@ -132,3 +134,16 @@ def test_an_environment_outside_of_the_course_runs_it(tmp_path):
         ended = started(command)
         assert ended.returncode == 0, ended.stderr
         assert "fetch" in ended.stdout
+
+
+def test_the_docs_say_how_large_the_environment_is():
+    page = (REPOSITORY / "docs" / "operators.md").read_text(encoding="utf-8")
+    said = float(
+        re.search(r"requirements-dev.txt` \| ([\d,]+) \|", page)[1].replace(",", "")
+    )
+    environment = REPOSITORY / ".venv"
+    if not (environment / "ready").is_file() or nvidia_gpus():
+        pytest.skip("no environment of make setup-tests, or one with CUDA")
+    all_of_it = [path.lstat() for path in environment.rglob("*")]
+    files = {(stat.st_dev, stat.st_ino): stat.st_blocks * 512 for stat in all_of_it}
+    assert sum(files.values()) / 1e6 == pytest.approx(said, rel=0.1)
