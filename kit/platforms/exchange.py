@@ -471,6 +471,12 @@ def hand_back(
         for r in results
         if (r["person"] or {}).get("id") not in listed
     ]
+    standing = moodle.left_standing(table, grades, decimals) if is_moodle else {}
+    missing += [
+        f"{by_id[number]['student']} has {grade} in {table_path} and no grade now, but "
+        "Moodle keeps the old one: clear it there by hand"
+        for number, grade in standing.items()
+    ]
     missing += [
         f"{r['student']}: no zip that was collected has their {lab.name}, so feedback.zip "
         f"lacks their page: send {out / feedback_path(r)} by hand"

@@ -29,6 +29,10 @@ GERMAN = {
     "Zuletzt geändert (Bewertung)": "Last modified (grade)",
     "Feedback als Kommentar": "Feedback comments",
 }  # what is read or written; all other columns go back as they came
+# Some versions write "Maximum Grade".
+ENGLISH = {name.casefold(): name for name in GERMAN.values()} | {
+    german.casefold(): name for german, name in GERMAN.items()
+}
 MONTHS = (
     "Januar", "Februar", "März", "April", "Mai", "Juni", "Juli", "August", "September",
     "Oktober", "November", "Dezember",
@@ -67,7 +71,7 @@ def is_table(head: list[str]) -> bool:
 
 
 def _english(head):
-    return [GERMAN.get(name, name) for name in head]
+    return [ENGLISH.get(name.strip().casefold(), name) for name in head]
 
 
 def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, str, str]]:
@@ -104,6 +108,24 @@ def date_of(text: str) -> datetime | None:
         return datetime.strptime(text, DATE)
     except ValueError:
         return None
+
+
+def left_standing(
+    table: list[list[str]], grades: dict[str, tuple[float | None, str]], decimals: Decimals
+) -> dict[str, str]:
+    """The grades in a worksheet of those who have none now, by id.
+
+    Moodle leaves the row of an empty cell alone, and so the grade that it has.
+    """
+    head, *rows = table
+    found = {}
+    for row in rows:
+        cells = dict(zip(_english(head), row, strict=False))
+        number, grade = identity(cells), cells.get("Grade", "").strip()
+        is_open = number in grades and grades[number][0] is None
+        if is_open and decimals.read(grade) is not None:
+            found[number] = grade[:20]
+    return found
 
 
 def filled(

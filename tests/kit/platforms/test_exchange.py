@@ -214,6 +214,13 @@ MARKS = {
             "40.25",
         ),
         (ENGLISH, "utf-16-be", ",", "80.50", "40.25"),
+        (
+            ENGLISH | {"head": [name.replace("m g", "m G") for name in ENGLISH["head"]]},
+            "utf-8",
+            ",",
+            "80.50",
+            "40.25",
+        ),
         (ENGLISH, "utf-8", ",", "1,000.00", "500.00"),
     ],
 )
@@ -257,6 +264,16 @@ def test_a_worksheet_goes_back_as_it_came(
     assert [row[:4] + row[5:9] for row in rows] == [row[:4] + row[5:9] for row in before]
     assert [row[4] for row in rows[1:]] == [half, ""], "half of the points"
     assert "3 of 6 points" in rows[1][9]
+    # Who has no grade any more keeps the old one in Moodle.
+    rows[2][4] = maximum
+    again = tmp_path / "again.csv"
+    text_again = io.StringIO()
+    csv.writer(text_again, delimiter=delimiter).writerows(rows)
+    again.write_bytes(mark + text_again.getvalue().encode(plain))
+    said = labs("hand-back", again, "--out", grades, status=1)
+    assert f"Ada; B_2 has {maximum} in" in said
+    assert "Moodle keeps the old one: clear it there by hand" in said
+    assert "Jörg Weiß_1 has" not in said
     # Nothing else says of how many points a grade is.
     (grades / "hand-back" / "worksheet-graded.csv").unlink()
     for old, new, says in (
