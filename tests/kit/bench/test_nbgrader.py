@@ -1,14 +1,16 @@
 """nbgrader reads the generated notebooks; where it cannot be installed this is skipped."""
 
 import json
+import re
 import subprocess
 import sys
 
 import pytest
 
 from helpers.errors import LabError
+from helpers.files import REPOSITORY
 from kit.bench import nbgrader
-from kit.labs import all_labs
+from kit.labs import all_labs, find_lab
 from kit.todo_cells import todo_cells
 
 pytestmark = pytest.mark.weekly  # it installs nbgrader first
@@ -37,6 +39,19 @@ def environment():
         return nbgrader.environment()
     except LabError as error:
         pytest.skip(str(error))
+
+
+def test_the_command_of_the_docs_keeps_what_students_begin_with(environment, tmp_path):
+    page = (REPOSITORY / "docs" / "grade-elsewhere.md").read_text(encoding="utf-8")
+    command = re.search(r"`nbgrader (generate_assignment [^`]*)`", page)[1]
+    lab = find_lab("02")
+    source = tmp_path / "source" / lab.name / lab.notebook.name
+    source.parent.mkdir(parents=True)
+    source.write_bytes(lab.notebook.read_bytes())
+    nbgrader.run(command.split(), tmp_path)
+    released = json.loads((tmp_path / "release" / lab.name / lab.notebook.name).read_text())
+    cells = {"".join(cell["source"]).strip() for cell in released["cells"]}
+    assert {exercise.start.strip() for exercise in todo_cells(lab)} <= cells
 
 
 def read(environment, *paths):
