@@ -553,7 +553,8 @@ def _sentence(result):
         state = "Not everything is marked" if graded else "Nothing is graded"
         if graded and result.get("open"):
             so_far, rest = points(result["so_far"]), ", ".join(result["open"])
-            state = f"{so_far} points so far: {rest} is not marked"
+            verb = "is" if len(result["open"]) == 1 else "are"
+            state = f"{so_far} points so far: {rest} {verb} not marked"
         return f"{state} yet. {page}"
     late = (
         f" It was submitted {result['late']['words']}." if result["late"]["words"] else ""

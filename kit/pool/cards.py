@@ -20,6 +20,7 @@ from helpers.plain_json import NOT_STORABLE
 from helpers.run_card.documents import KEYS, NAME
 from helpers.run_card.predictions import LARGEST
 from kit.labs import all_labs
+from kit.platforms import canvas, moodle
 
 RING = "class_ring"
 MOST_BYTES = 2**21  # of a file; the largest that is stored with the solutions has 60 kB
@@ -124,6 +125,9 @@ def _person_of(path, folder):
     if rest or NAME.fullmatch(path.name):
         name = folder.resolve().name
         return folder.resolve().parent.name if name == "runs" or name in labs else name
+    # The archive of a platform without a folder for each student.
+    if found := moodle.owner([path.name]) or canvas.owner([path.name]):
+        return f"{found[0].name}_{found[0].id}"
     return OF_A_LAB.split(path.stem)[0]
 
 

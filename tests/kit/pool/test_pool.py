@@ -344,6 +344,20 @@ def test_a_student_is_a_folder_or_a_file(tmp_path):
     assert not left_out
 
 
+@pytest.mark.parametrize(
+    "form", ["Ada Ono_12_assignsubmission_file_{}.json", "onoada_12_7{}_{}.json"]
+)
+def test_a_student_of_a_platforms_flat_archive_is_one(tmp_path, form):
+    for n in range(2):
+        text = json.dumps(card(student=n))
+        (tmp_path / form.format(n, f"20261101T10101{n}-123")).write_text(text)
+    found, left_out = cards.read_class([tmp_path])
+    [person] = {one.person for one in found}
+    assert person == ("Ada Ono_12" if " " in form else "onoada_12")
+    assert len(found) == 2
+    assert not left_out
+
+
 def test_a_zip_counts_as_the_cards_in_it(tmp_path):
     folder, right = tmp_path / "class", json.dumps(card(student=1)).encode()
     for student in ("ada", "bob", "cem", "dee"):
