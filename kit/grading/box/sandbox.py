@@ -66,7 +66,7 @@ def problem() -> str | None:
     if os.geteuid() == 0 and not shutil.which("setpriv"):
         return "setpriv is not installed (apt-get install util-linux)"
     if not importlib.util.find_spec("pyseccomp"):
-        return "the Python package pyseccomp is not installed (make setup)"
+        return "the Python package pyseccomp is not installed (make setup-grading)"
     try:
         allowed()
     except (ImportError, OSError, RuntimeError):
