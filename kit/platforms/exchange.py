@@ -67,7 +67,9 @@ def collect(
     collected, names, seen = read_collected(out), _names(known), update.read_seen(out)
     before = {lab: set(students) for lab, students in collected.items()}
     earlier = set().union(*before.values())
-    was_there = submissions.exists() and any(submissions.iterdir())
+    was_there = submissions.exists() and any(
+        path.name != update.PUT for path in submissions.iterdir()
+    )
     if was_there:
         _refuse_a_strange_folder(submissions, out, earlier)
     came = {number: _moment(submitted) for number, _, _, submitted, _ in _people(people)}

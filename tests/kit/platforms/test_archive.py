@@ -148,7 +148,7 @@ def test_names_of_many_bytes_are_collected_and_keep_who_and_which_lab(tmp_path):
     found = sorted(inside.rglob("*.ipynb"))
     assert len(found) == len(names)
     assert sum(one.name.endswith(lab) or " (1)" in one.name for one in found) == 3
-    assert sorted(one.name[-2:] for one in inside.iterdir()) == ["_1", "_2", "_3"]
+    assert sorted(one.name[-2:] for one in inside.glob("[!.]*")) == ["_1", "_2", "_3"]
     assert not list(tmp_path.glob(".*"))
 
 

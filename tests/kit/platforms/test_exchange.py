@@ -4,6 +4,7 @@ import codecs
 import csv
 import html
 import io
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -632,6 +633,11 @@ def test_a_notebook_that_was_deleted_stays_away(tmp_path):
     (tmp_path / "in" / "Ada_1" / name).unlink()
     labs(*collect, "--out", grades)
     assert f"Ada_1/{other}" in contents(tmp_path / "in")
+    # A folder that somebody has emptied is filled again.
+    for student in ("Ada_1", "Bob_2"):
+        shutil.rmtree(tmp_path / "in" / student)
+    labs(*collect, "--out", grades)
+    assert len(contents(tmp_path / "in")) == 3
 
 
 def test_a_folder_of_something_else_is_not_updated(tmp_path):
