@@ -196,7 +196,7 @@ def grade(
 def _require_a_sandbox(tasks: Sequence[tuple[Task, Path]] = ()) -> None:
     """Stop where submissions have to run and no box would hold them.
 
-    Each is with the file of its result, which there may be from an earlier version.
+    With each task is the file of its result, which an earlier run may have left.
     """
     if not (problem := sandbox.problem()):
         return

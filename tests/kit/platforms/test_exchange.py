@@ -265,7 +265,7 @@ def test_a_worksheet_goes_back_as_it_came(
     assert [row[:4] + row[5:9] for row in rows] == [row[:4] + row[5:9] for row in before]
     assert [row[4] for row in rows[1:]] == [half, ""], "half of the points"
     assert "3 of 6 points" in rows[1][9]
-    # Who has no grade any more keeps the old one in Moodle.
+    # A student without a grade now keeps the old one in Moodle.
     rows[2][4] = maximum
     again = tmp_path / "again.csv"
     text_again = io.StringIO()
