@@ -310,7 +310,10 @@ def scale_asked_for(given: dict, lab: str) -> str:
     scale = given["scale"]
     if scale == "auto":
         scale = os.environ.get("LABS_SCALE") or "auto"
-        check_parameters({"scale": scale}, lab, ("scale",))
+        if scale not in SCALES:
+            raise ParameterError(
+                f"LABS_SCALE must be one of {', '.join(SCALES)}, not {scale!r}."
+            )
     return scale
 
 

@@ -23,6 +23,7 @@ from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, runs_folder, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from helpers.parameters import SCALES
 from kit.place import environment
 
 FREE_GIB = 1
@@ -121,6 +122,9 @@ def keras_backend() -> Finding:
 
 def surroundings() -> Finding:
     """Whether something is set that `labs` leaves out, and other notebooks would not."""
+    if (scale := os.environ.get("LABS_SCALE") or "auto") not in SCALES:
+        wanted = f"Set it to one of {', '.join(SCALES)}, or unset it."
+        return "missing", f"LABS_SCALE is {scale[:40]!r}", wanted
     found = environment.findings()
     if not found:
         return "ok", "no settings that interfere", ""

@@ -181,7 +181,7 @@ def test_a_value_that_fits_at_no_scale_is_refused_before_the_device_is_known(mon
     with pytest.raises(ParameterError, match="500 is larger"):
         check_given(given | {"batch_size": 500}, "02", sizes)
     monkeypatch.setenv("LABS_SCALE", "huge")
-    with pytest.raises(ParameterError, match="scale must be one of"):
+    with pytest.raises(ParameterError, match="LABS_SCALE must be one of"):
         check_given(given | {"batch_size": 5}, "02", sizes)
 
 

@@ -120,11 +120,23 @@ def test_to_read_notebooks_no_parsers_of_web_addresses_are_made():
     assert ended.stdout == "False True\n", ended.stderr
 
 
-def test_doctor_names_what_it_looks_at_and_what_to_do():
-    ended = labs("doctor")
+def test_doctor_names_what_it_looks_at_and_what_to_do(tmp_path):
+    own = {"COLUMNS": "600", "XDG_CACHE_HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    environment = {n: v for n, v in os.environ.items() if n != "LABS_DATA_DIR"} | own
+    ended = labs("doctor", env=environment, cwd=REPOSITORY)
     for what in ("Python", "packages", "device", "Fashion-MNIST", "disk"):
         assert what in ended.stdout
+    assert f"Run `{os.path.relpath(LABS, REPOSITORY)} data fetch`; until" in ended.stdout
     assert ended.returncode == 0
+
+
+def test_a_scale_that_is_none_is_named_by_its_variable(monkeypatch):
+    monkeypatch.setenv("LABS_SCALE", "tiny")
+    for ended in (labs("doctor"), labs("run", "01")):
+        assert ended.returncode == 1
+        assert "LABS_SCALE" in ended.stdout + ended.stderr
+        assert "laptop" in ended.stdout + ended.stderr
+        assert "Traceback" not in ended.stderr
 
 
 def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypatch):
