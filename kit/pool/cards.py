@@ -19,6 +19,7 @@ from helpers.errors import LabError
 from helpers.plain_json import NOT_STORABLE
 from helpers.run_card.documents import KEYS, NAME
 from helpers.run_card.predictions import LARGEST
+from kit.grading.submissions import shown_name
 from kit.labs import all_labs
 from kit.platforms import canvas, moodle
 
@@ -162,7 +163,7 @@ def _texts_of_a_zip(path):
                 yield path, NotACard(f"it has over {MOST_FILES_OF_A_ZIP:,} files")
                 return
             for one in inside:
-                name = path / one.filename.rpartition("/")[2][:100]
+                name = path / shown_name(one.filename.rpartition("/")[2][:100])
                 try:
                     with archive.open(one) as file:
                         yield name, file.read(MOST_BYTES + 1)

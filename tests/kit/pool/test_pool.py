@@ -365,7 +365,7 @@ def test_a_zip_counts_as_the_cards_in_it(tmp_path):
     with zipfile.ZipFile(folder / "ada" / "runs.zip", "w") as archive:
         archive.writestr("runs/02_throughput/1.json", right)
         archive.writestr("runs/02_throughput/2.json", b" " * (cards.MOST_BYTES + 1))
-        archive.writestr("../../3.json", "{")
+        archive.writestr("../../\u202e3.json", "{")
         archive.writestr("runs/figure.png", b"")
         archive.writestr("__MACOSX/runs/._1.json", b"")
     with zipfile.ZipFile(folder / "bob" / "runs.zip", "w") as archive:
@@ -379,7 +379,7 @@ def test_a_zip_counts_as_the_cards_in_it(tmp_path):
     assert [one.person for one in found] == ["ada"]
     assert {one.path.relative_to(folder).as_posix(): one.reason for one in left_out} == {
         "ada/runs.zip/2.json": "it has more than 2 MiB",
-        "ada/runs.zip/3.json": "it is not JSON",
+        r"ada/runs.zip/\u202e3.json": "it is not JSON",
         "bob/runs.zip": "no file in it ends in .json",
         "cem/runs.zip": "it is no zip archive that can be read",
         "dee/runs.zip/1.json": "it is damaged, or encrypted",
