@@ -1,5 +1,7 @@
 """How long a lab takes a person: an estimate, because no class has been timed."""
 
+import re
+from collections.abc import Iterator
 from itertools import takewhile
 
 from helpers.texts import read_texts
@@ -50,6 +52,35 @@ def working_minutes(number: str, notebook: dict, run_minutes: float) -> int:
         + run_minutes
     )
     return max(5, 5 * round(minutes / 5))
+
+
+def places(notebook: dict) -> Iterator[tuple[float, str, str]]:
+    """When a person comes to each heading and each prediction, by the same estimate.
+
+    Parameters
+    ----------
+    notebook : dict
+        The student's, as plain JSON.
+
+    Yields
+    ------
+    tuple
+        Minutes since the beginning, without those that the cells take; ``"heading"`` or
+        ``"prediction"``; and the heading's text, or the prediction's name.
+    """
+    minutes = 0.0
+    for cell in notebook.get("cells", ()):
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            if found := re.match(r"##+ (.+)", source):
+                yield minutes, "heading", found[1]
+            minutes += len(source.split()) / WORDS_PER_MINUTE
+            continue
+        for name in re.findall(r'card\.predict\(\s*f?"([^"]+)"', source):
+            minutes += MINUTES_PER_PREDICTION
+            yield minutes, "prediction", name
+        points = cell.get("metadata", {}).get("nbgrader", {}).get("points", 0)
+        minutes += points * MINUTES_PER_POINT
 
 
 def in_hours(minutes: int) -> str:

@@ -1,6 +1,7 @@
 """The class ring: laptops of a room join by a code, and all-reduce around one ring."""
 
 PORT = 29_600  # of the host
+LINK_PORTS = range(PORT + 1, PORT + 17)  # of a laptop: the first that is free
 BEAT_SECONDS = 0.5  # between two signs of life of a member
 SILENT_SECONDS = 8.0  # a member that is silent for longer is missing
 CONTROL, LINK = "class ring, control", "class ring, link"  # what a join code is proved for

@@ -14,7 +14,7 @@ import numpy as np
 from helpers.errors import LabError
 from helpers.workers.collectives import all_gather, reduce_scatter
 from helpers.workers.frames import receive_array, receive_json, send_array, send_json
-from kit.class_ring import LINK, join_code
+from kit.class_ring import LINK, LINK_PORTS, join_code
 from kit.class_ring.link_law import SMALL_BYTES
 
 FORM_SECONDS, LIMIT_SECONDS = 10.0, 60.0
@@ -35,7 +35,7 @@ class Links:
 
     def __init__(self, key: bytes, salt: bytes) -> None:
         self._key, self._salt = key, salt
-        self._server = socket.create_server(("", 0))
+        self._server = _listening()
         self.port = self._server.getsockname()[1]
         self._guests: queue.Queue = queue.Queue(16)
         # The connections of the ring; None between two rings.
@@ -150,6 +150,14 @@ class Links:
             self._guests.put_nowait((connection, hello))
         except (LabError, OSError, queue.Full):
             connection.close()
+
+
+def _listening():
+    """At a port that a firewall's rule can name; at any other if all of these are taken."""
+    for port in (*LINK_PORTS, 0):
+        with contextlib.suppress(OSError):
+            return socket.create_server(("", port))
+    raise LabError("this laptop has no free port on which the one before could connect.")
 
 
 def _connected(address, key, deadline):

@@ -16,8 +16,9 @@ from kit.grading.box.several import several_boxes
 from kit.grading.contracts import Job, Judged
 
 QUESTIONS = 3
-SYNTAX = "syntax"  # a mistake besides those of `helpers.exercise`
+SYNTAX, UNNAMED = "syntax", "unnamed"  # mistakes besides those of `helpers.exercise`
 UNREAD_CELL = re.compile(r"the cell raised (Syntax|Indentation|Tab)Error \(line ")
+ANSWERLESS_CELL = re.compile(r"its (?:cell does not define `|`\w+` is )")
 MISSING_NAME = re.compile(r" raised (Name|Import|ModuleNotFound)Error:")
 
 
@@ -77,6 +78,9 @@ def examine(
     if UNREAD_CELL.match(verdict.reason):  # it never ran, so it did nothing wrong
         judged |= {"question": None, "observation": None}
         mistake, verdict = SYNTAX, verdict._replace(requirement="")
+    if mistake == "raised" and ANSWERLESS_CELL.match(verdict.reason):
+        judged |= {"question": None, "observation": None}
+        mistake, verdict = UNNAMED, verdict._replace(requirement="")
     return judged | {
         "reason": plain_text(verdict.reason, 500),
         "mistake": mistake,

@@ -12,12 +12,15 @@ from kit.grading.box.conversation import STARVED
 from kit.grading.box.processes import prepare
 from kit.grading.box.whole_notebook import run_notebook
 from kit.grading.contracts import Job, Judged, Result, Task
-from kit.grading.examine import SYNTAX, examine, nothing_asked, plain_text
+from kit.grading.examine import SYNTAX, UNNAMED, examine, nothing_asked, plain_text
 
-SYNTAX_REACTION = (
-    "Python could not read your cell, so none of it ran. What is missing in that line, or "
-    "at the end of the line before it? Run the cell in JupyterLab before you hand it in."
-)
+REACTIONS = {
+    SYNTAX: "Python could not read your cell, so none of it ran. What is missing in that "
+    "line, or at the end of the line before it? Run the cell in JupyterLab before you hand "
+    "it in.",
+    UNNAMED: "What must the function or class be called? The grader looks for exactly "
+    "this name in the exercise's own cell, outside of any other function.",
+}
 
 
 def grade_one(task: Task) -> Generator[tuple, list, Result]:
@@ -68,8 +71,8 @@ def result_of(task: Task, asked: dict[str, Judged]) -> Result:
 
 
 def _reaction(number, mistake, reason):
-    if mistake == SYNTAX:
-        return SYNTAX_REACTION
+    if mistake in REACTIONS:
+        return REACTIONS[mistake]
     reaction = find_exercise(number).reaction(mistake, reason)
     return reaction if "raised" in reason else reaction.removeprefix(ERROR_ABOVE)
 

@@ -573,7 +573,7 @@ def _pages(out, results, is_moodle):
         for result in results:
             upload = collected.get(result["lab"], {}).get(result["student"])
             if upload is None and is_moodle and re.search(r"_\d+$", result["student"]):
-                upload = f"{result['student']}_assignsubmission_file/"
+                upload = moodle.upload_of(result["student"])
             page = out / feedback_path(result)
             if upload is None or not page.is_file():
                 without.append(result)

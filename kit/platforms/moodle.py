@@ -2,7 +2,8 @@
 
 As in `mod/assign` of Moodle 3.1 to 5.0: "Download all submissions" makes
 `Full name_ID_assignsubmission_file/...` (before 4.1 with another `_` at the end; without
-folders `..._file_NAME`). "Upload multiple feedback files in a zip" reads the same names.
+folders `..._file_NAME`). "Upload multiple feedback files in a zip" reads the same names,
+and only those with the other `_` in every version.
 The grading worksheet has the same number at the end of its column `Identifier`. Its column
 `Status` joins sentences with " - "; one of them may grant an extension. English and German
 worksheets are read, with the words of Moodle's two language packs.
@@ -60,9 +61,14 @@ def owner(parts: list[str]) -> tuple[Owner, str] | None:
         found = re.fullmatch(r"([^_]+)_(\d{1,18})_assign[a-z]+_([a-z]+)(?:_(.*))?", part)
         if found:
             name = parts[-1] if place < len(parts) - 1 else found[4] or ""
-            upload = f"{found[1]}_{found[2]}_assignsubmission_file/"
+            upload = upload_of(f"{found[1]}_{found[2]}")
             return Owner(found[1].strip(), found[2], upload), name
     return None
+
+
+def upload_of(who: str) -> str:
+    """The folder in a zip of feedback for `NAME_ID`, as Moodle 3.1 to 5.0 read it."""
+    return f"{who}_assignsubmission_file_/"
 
 
 def is_table(head: list[str]) -> bool:

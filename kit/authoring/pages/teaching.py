@@ -1,4 +1,4 @@
-"""The tables of docs/teach.md: what builds on what, routes, goals, and votes."""
+"""The tables of docs/teach.md: what builds on what, routes, goals, lessons, and votes."""
 
 import json
 import tomllib
@@ -7,10 +7,11 @@ from pathlib import Path
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from kit.labs import Lab, find_lab, title_and_question
-from kit.working_time import in_hours
+from kit.working_time import in_hours, places
 
 TEACHING = REPOSITORY / "docs" / "teach.toml"
 NO_LAB, NO_BREAK = "–", "\N{NO-BREAK SPACE}"
+TOGETHER = 50  # minutes in which a class works on a lab
 
 
 def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[str, str]:
@@ -22,7 +23,8 @@ def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[st
         Those that each lab takes a student.
     source : Path
         A TOML file: a table for each lab (`can`, `after`, `question`, `outcome`, `answer`,
-        `talk`), and one of routes. A lab without a table has no goal and no question.
+        `talk`, `reply`, `compare`), and one of routes. A lab without a table has no goal,
+        no lesson and no question.
 
     Returns
     -------
@@ -41,6 +43,7 @@ def teaching_tables(minutes: dict[Lab, int], source: Path = TEACHING) -> dict[st
         "routes": _routes(minutes, routes),
         "goals": _goals(said),
         "votes": _votes(said),
+        "lessons": _lessons(said),
     }
 
 
@@ -68,6 +71,32 @@ def _goals(said):
     return f"| after lab | students can |\n|---|---|\n{rows}"
 
 
+def _lessons(said):
+    """When a class comes to the first prediction and to the vote's, and how far it gets."""
+    rows = "".join(_lesson(find_lab(number), lab) for number, lab in said.items())
+    return (
+        f"| lab | first prediction | that of the vote | {TOGETHER} minutes lead to "
+        f"| compare |\n|---|---|---|---|---|\n{rows}"
+    )
+
+
+def _lesson(lab, said):
+    notebook = json.loads(lab.notebook.read_text(encoding="utf-8"))
+    found = list(places(notebook))
+    guesses = {name: minutes for minutes, kind, name in found if kind == "prediction"}
+    headings = [(minutes, text) for minutes, kind, text in found if kind == "heading"]
+    _, heading = min(headings, key=lambda one: abs(one[0] - TOGETHER))
+    first, vote = min(guesses.values()), guesses[said["outcome"].partition(".")[0]]
+    return (
+        f"| {_link(lab)} | {_about(first)} | {_about(vote)} | *{heading}* "
+        f"| {said['compare']} |\n"
+    )
+
+
+def _about(minutes):
+    return f"{max(5, 5 * round(minutes / 5))}{NO_BREAK}min"
+
+
 def _votes(said):
     return "\n".join(_vote(find_lab(number), vote) for number, vote in said.items())
 
@@ -78,7 +107,8 @@ def _vote(lab, vote):
     return (
         f"**Lab {_link(lab)}.** {vote['question']}\n\n"
         "<details>\n<summary>Our run, and what to ask next</summary>\n\n"
-        f"{answer[0].upper()}{answer[1:]}. *Then ask:* {vote['talk']}\n\n</details>\n"
+        f"{answer[0].upper()}{answer[1:]}. *Then ask:* {vote['talk']}\n\n"
+        f"*An answer:* {vote['reply']}\n\n</details>\n"
     )
 
 

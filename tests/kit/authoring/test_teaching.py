@@ -1,5 +1,6 @@
 """The page on teaching: its routes leave nothing out, and its answers are measured."""
 
+import re
 import tomllib
 
 import pytest
@@ -36,11 +37,24 @@ def test_every_lab_is_in_the_order_and_each_question_has_its_measured_answer():
     assert tables["goals"].count("\n| [") == len(SAID) == len(all_labs())
     assert "\n\n256 images, by the median." in tables["votes"]  # the stored run of lab 03
     assert "{" not in tables["votes"]
+    assert tables["lessons"].count("\n| [") == len(all_labs())
+
+
+def test_a_lesson_says_when_a_class_comes_to_its_predictions():
+    rows = teaching_tables(MINUTES)["lessons"].splitlines()[2:]
+    for lab, row in zip(all_labs(), rows, strict=True):
+        _, link, first, vote, heading, _, _ = row.split("|")
+        assert lab.number in link
+        first, vote = (int(re.search(r"\d+", cell)[0]) for cell in (first, vote))
+        assert first <= vote
+        headings = re.findall(r"^# ##+ (.+)$", lab.source.read_text(), re.M)
+        assert heading.strip(" *") in headings
 
 
 def test_an_outcome_that_no_run_has_is_refused(tmp_path):
     file = tmp_path / "teach.toml"
     lines = ['can = "?"', "after = []", 'question = "?"', 'answer = "{}"', 'talk = "?"']
+    lines += ['reply = "?"', 'compare = "?"']
     file.write_text("\n".join(["[03]", 'outcome = "fastest"', *lines]))
     with pytest.raises(LabError, match="lab 03 has no outcome 'fastest'"):
         teaching_tables(MINUTES, file)

@@ -12,9 +12,10 @@ import pytest
 from rich.console import Console
 
 from helpers.errors import LabError
+from helpers.files import REPOSITORY
 from helpers.run_card.documents import cards_of, open_card
 from helpers.workers import frames
-from kit.class_ring import command, host, links, member, shown_name
+from kit.class_ring import LINK_PORTS, PORT, command, host, links, member, shown_name
 from kit.class_ring.link_law import Link
 from kit.pool.pool import pool
 from tests.room import LABS, Room, wait_for, why_no_namespaces
@@ -277,3 +278,15 @@ def test_the_table_on_a_terminal_has_what_was_predicted_measured_and_missing():
         ["bob", "missing", "-", "", "-", ""],
         ["1", "4 MB", "2", "1.2 s", "1.3 s"],
     ]
+
+
+def test_laptops_listen_where_a_firewall_lets_them():
+    several = [links.Links(b"key", b"salt") for _ in range(2)]
+    ports = [one.port for one in several]
+    assert set(ports) <= set(LINK_PORTS)
+    assert len(set(ports)) == 2
+    page = (REPOSITORY / "docs" / "class-ring.md").read_text(encoding="utf-8")
+    said = [
+        int(port) for port in re.findall(r"\b29\d{3}\b", page.partition("firewalls")[2])
+    ]
+    assert said == [PORT, LINK_PORTS[0], LINK_PORTS[-1]]

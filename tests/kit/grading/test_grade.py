@@ -1004,6 +1004,25 @@ def test_a_cell_that_python_cannot_read_is_not_blamed_for_what_it_returned(tmp_p
     assert verdict["question"] is None
 
 
+def test_an_answer_with_another_name_is_asked_for_its_name(tmp_path):
+    cells = {
+        "2.2": "# TODO 2.2: x\ndef sweeps(measure, sizes):\n    return {}",
+        "2.3": "# TODO 2.3: x\nfit_throughput = None",
+    }
+    write_class(tmp_path / "in", ["ada"], corpus.notebook(cells))
+    labs_grade(tmp_path / "in", "--lab", "02", "--out", tmp_path / "out").communicate()
+    [result] = json.loads((tmp_path / "out" / "grades.json").read_text())["results"]
+    for number, reason in (
+        ("2.2", "does not define `"),
+        ("2.3", "`fit_throughput` is None"),
+    ):
+        verdict = result["exercises"][number]
+        assert reason in verdict["reason"]
+        assert verdict["reaction"].startswith("What must the function or class be called?")
+        assert not verdict["requirement"], "it broke none of them"
+        assert verdict["question"] is None
+
+
 def test_a_borrowed_solution_that_no_box_has_is_named_to_the_student(tmp_path):
     cells = {
         "2.2": "# TODO 2.2: x\nfrom helpers.lab_02.reference import sweep",

@@ -223,13 +223,14 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
     assert after[0]["Grade"] == f"{100 * 7.5 / 8:.2f}"
     assert not [c for row in after for c in row.values() if c[:1] in tuple("=+@")]
     with zipfile.ZipFile(grades / "hand-back" / "feedback.zip") as pages:
-        # As Moodle's importer reads it: NAME_ID_TYPE_PLUGIN/FILE.
+        # As Moodle's importers read it: the new one NAME_ID_TYPE_PLUGIN/FILE or with a "_"
+        # more, the one before 4.1 only the latter, as five parts of the whole path.
         parts = [name.split("/") for name in pages.namelist()]
         numbers = {str(number) for _, number, *_ in CLASS}
         assert {folder.split("_")[1] for folder, _ in parts} == numbers
-        assert all(folder.endswith("_assignsubmission_file") for folder, _ in parts)
+        assert all(folder.endswith("_assignsubmission_file_") for folder, _ in parts)
         assert {file for _, file in parts} == {f"{LAB.name}.html"}
-        content = pages.read(f"Ada Lovelace_101_assignsubmission_file/{LAB.name}.html")
+        content = pages.read(f"Ada Lovelace_101_assignsubmission_file_/{LAB.name}.html")
     assert content.decode() == page_of(grades, "Ada")
     assert json.loads((grades / "grades.json").read_text())["kit"].startswith("Scaling")
 
