@@ -18,6 +18,7 @@ import typer
 from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
+from kit.examples import add_examples
 from kit.headless.given_parameters import (
     check_folder,
     declared,
@@ -883,6 +884,7 @@ def fetch() -> None:
 
 
 app.registered_commands.sort(key=lambda command: GROUPS.index(command.rich_help_panel))
+add_examples(app)
 
 
 def main() -> None:

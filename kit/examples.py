@@ -1,0 +1,36 @@
+"""An example for the help of each command, as a person would type it."""
+
+import typer
+
+EXAMPLES = {
+    "lab": "labs lab --no-browser --port 8888",
+    "update": "labs update 02",
+    "reset": "labs reset 2.1",
+    "run": "labs run 02 -p batch_size=256 -p epochs=3",
+    "sweep": "labs sweep 03 -p batch_size=32,128,512 -p seed=0..4",
+    "launch": "labs launch 09 --workers 4 --restart 3",
+    "doctor": "labs doctor --json",
+    "bench": "labs bench training",
+    "plan": "labs plan --devices 64 --link 25Gbit --price 2",
+    "grade": "labs grade submissions/week2 --lab 02 --out grades/02",
+    "release": "labs release ../course",
+    "collect": "labs collect submissions/class.zip submissions/week2 "
+    "--table submissions/worksheet.csv --out grades/02",
+    "pool": "labs pool class --names",
+    "mark": "labs mark --out grades/02",
+    "hand-back": "labs hand-back submissions/worksheet.csv --out grades/02",
+    "build": "labs build 02",
+    "new": "labs new 13_example",
+    "outputs": "labs outputs 02",
+    "verify": "labs verify 01",
+    "new-version": "labs new-version 0.2.0",
+    "mutants": "labs mutants 2.1",
+}
+
+
+def add_examples(app: typer.Typer) -> None:
+    """Let each command that has an example end its help with it."""
+    for command in app.registered_commands:
+        name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
+        if example := EXAMPLES.get(name):
+            command.epilog = f"For example: {example}"
