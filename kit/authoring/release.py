@@ -20,6 +20,7 @@ from helpers.files import REPOSITORY, TEMPORARY, write_atomically
 from helpers.plain_json import write_json
 from kit.authoring.build import write_notebook, write_students
 from kit.authoring.index import generate_index
+from kit.authoring.pages.for_students import pages_for_students
 from kit.generate import generate
 from kit.imports import files_behind, imported_by
 from kit.labs import all_labs
@@ -149,6 +150,8 @@ def _write(folder):
             bar.update()
         for path in OWN.iterdir():
             write_atomically(folder / path.name, path.read_bytes())
+        for path, content in pages_for_students().items():
+            write_atomically(folder / path, content)
         for lab in labs:
             student, _ = generate(lab)
             write_students(folder / lab.notebook.relative_to(REPOSITORY), student)

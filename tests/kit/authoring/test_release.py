@@ -50,6 +50,39 @@ def python(tmp_path_factory):
     return folder / "bin" / "python"
 
 
+LINKS = re.compile(r"""\]\(([^)\s]+)\)|(?:src|srcset|href)=["']([^"']+)["']""")
+
+
+def test_every_link_of_a_notebook_and_of_a_page_leads_to_a_file(hand_out):
+    notebooks = [*(hand_out / "notebooks").glob("*.ipynb")]
+    texts = {
+        path: path.read_text(encoding="utf-8") for path in (hand_out / "docs").glob("*.md")
+    }
+    for path in notebooks:
+        cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+        texts[path] = "\n".join(
+            "".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"
+        )
+    assert len(notebooks) > len(all_labs())
+    found = 0
+    for path, text in texts.items():
+        for link in LINKS.finditer(text):
+            target = (link[1] or link[2]).partition("#")[0]
+            if target and not target.startswith(("http", "mailto:", "/")):
+                found += 1
+                assert (path.parent / target).exists(), (path.name, target)
+    assert found > 200
+
+
+def test_pages_for_students_do_not_lead_to_solved_notebooks(hand_out):
+    for path in (hand_out / "docs").glob("*.md"):
+        text = path.read_text(encoding="utf-8")
+        assert "solutions/" not in text, path.name
+        assert "solved notebook" not in text, path.name
+    terms = (hand_out / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert "](../notebooks/01_gradient_descent.ipynb)" in terms
+
+
 def own_lines(lab, exercise):
     """The lines that only the solution of an exercise has, but for the shortest."""
     start = {line.strip() for line in exercise.start.splitlines()}
@@ -83,7 +116,10 @@ def test_no_file_has_a_solution_but_those_that_checks_and_labs_need(hand_out):
 
 def test_it_has_no_folder_and_no_tool_that_is_not_for_students(hand_out):
     names = {str(path.relative_to(hand_out)) for path in hand_out.rglob("*")}
-    for absent in ("labs", "solutions", "tests", "docs", "kit/grading", "kit/platforms"):
+    for absent in (
+        "labs", "solutions", "tests", "docs/instructor.md", "docs/run_cards",
+        "docs/leaderboard/entries", "kit/grading", "kit/platforms",
+    ):  # fmt: skip
         assert absent not in names
     last = {name.rpartition("/")[2] for name in names}
     assert "nbval.cfg" not in last
