@@ -427,6 +427,29 @@ def release(
 
 
 @app.command(rich_help_panel=INSTRUCTORS)
+def rehearse(
+    folder: Annotated[Path, typer.Argument(help="A new folder for the two files.")],
+    lab: Annotated[
+        str,
+        typer.Option(
+            metavar="LAB",
+            help="A lab, such as 02.",
+            autocompletion=_names_beginning,
+        ),
+    ] = "01",
+) -> None:
+    """Write the files of a made-up class, to try the way from Moodle and back."""
+    from kit.platforms.rehearsal import next_commands
+    from kit.platforms.rehearsal import rehearse as write_class
+
+    chosen = find_lab(lab)
+    made = write_class(folder, chosen)
+    typer.echo(f"Five made-up students: {made.archive} and {made.worksheet}. Now type")
+    for command in next_commands(made, chosen):
+        typer.echo(f"  {command}")
+
+
+@app.command(rich_help_panel=INSTRUCTORS)
 def collect(
     archive: Annotated[
         Path, typer.Argument(help="The zip that Moodle or Canvas gave you.")

@@ -16,6 +16,7 @@ EXAMPLES = {
     "release": "labs release ../course",
     "collect": "labs collect submissions/class.zip submissions/week2 "
     "--table submissions/worksheet.csv --out grades/02",
+    "rehearse": "labs rehearse submissions/rehearsal --lab 02",
     "pool": "labs pool class --names",
     "mark": "labs mark --out grades/02",
     "hand-back": "labs hand-back submissions/worksheet.csv --out grades/02",

@@ -27,7 +27,7 @@ MOST_BASE64 = 2_000_000  # characters
 MOST_PIXELS = 4_000_000
 LARGEST = (900, 1800)  # width and height of what is stored
 LONGEST_ALT = 300
-MOST_LINES, LONGEST_LINE = 10, 200  # of what the figure's cell has printed
+MOST_LINES, LONGEST_LINE = 24, 200  # of what the figure's cell has printed
 PNG_START = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR"  # its width and height follow
 NONE = "no figure in the notebook"
 
@@ -63,7 +63,9 @@ def figure_of(cells: Iterable[dict], lab: Lab) -> tuple[dict[str, Any], bytes]:
         return {"problem": f"the figure in the notebook cannot be shown{why}"}, b""
     cell = next(cell for cell in clean if found in pictures([cell]))
     lines = [line[:LONGEST_LINE] for line in cell["printed"].splitlines() if line.strip()]
-    said = {"alt": alt[:LONGEST_ALT], "printed": lines[:MOST_LINES]}
+    if (more := len(lines) - MOST_LINES) > 0:
+        lines[MOST_LINES:] = [f"(and {more} more line{'s' * (more > 1)})"]
+    said = {"alt": alt[:LONGEST_ALT], "printed": lines}
     return storable(said) | {"width": width, "height": height}, content
 
 

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from helpers.errors import LabError
 
 MOST_BYTES = 20_000_000
+ZIP = b"PK\x03\x04"  # how a zip begins, and an Excel file
 BYTE_ORDER_MARKS = {
     codecs.BOM_UTF8: "utf-8",
     codecs.BOM_UTF16_LE: "utf-16-le",
@@ -48,6 +49,10 @@ def read_csv_text(path: Path) -> tuple[str, CsvFormat]:
         content = file.read(MOST_BYTES + 1)
     if len(content) > MOST_BYTES:
         raise LabError(f"{path}: larger than {MOST_BYTES // 10**6} MB.")
+    if content.startswith(ZIP):
+        raise LabError(
+            f"{path} is a zip or an Excel file, where a table in CSV is asked for."
+        )
     mark = next((one for one in BYTE_ORDER_MARKS if content.startswith(one)), b"")
     encodings = [BYTE_ORDER_MARKS[mark]] if mark else WITHOUT_A_MARK
     for encoding in encodings:

@@ -106,10 +106,9 @@ def write(
         write_atomically(out / "similar.html", page)
     with _isolated(out / "overview.html", strangers):
         _write_overview(marked, labs, unassigned, out, needs, strangers, alike)
-    them = "needs you: overview.html begins with it" if needs == 1 else (
-        "need you: overview.html begins with them"
-    )  # fmt: skip
-    counted = [f"{needs} {them}"] if needs else []
+    are_open = "submission is" if needs == 1 else "submissions are"
+    where = "open: look under “Needs you” in overview.html"
+    counted = [f"{needs} {are_open} {where}"] if needs else []
     changed = marks.lines_of_outdated(marked)
     return [*strangers, *_in_short(unassigned), *changed, *counted]
 

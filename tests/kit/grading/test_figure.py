@@ -39,7 +39,7 @@ def figure_cell(alt, image, printed=""):
 
 
 def test_the_figure_that_the_question_is_about_is_made_from_its_pixels():
-    printed = "".join(f"line {n}\n\n" for n in range(20))
+    printed = "".join(f"line {n}\n\n" for n in range(30))
     cells = [
         figure_cell("before", png(10, 10)),
         figure_cell(ALT + "x" * LONGEST_ALT, png(note="ada"), printed),
@@ -48,7 +48,7 @@ def test_the_figure_that_the_question_is_about_is_made_from_its_pixels():
     said, content = figure_of(cells, LAB)
     assert said["alt"].startswith(ALT)
     assert len(said["alt"]) == LONGEST_ALT
-    assert said["printed"] == [f"line {n}" for n in range(10)]
+    assert said["printed"] == [*(f"line {n}" for n in range(24)), "(and 6 more lines)"]
     with Image.open(io.BytesIO(content)) as image:
         assert image.size == (said["width"], said["height"]) == (900, 450)
         assert not {"Author", "icc_profile"} & image.info.keys()
@@ -108,5 +108,8 @@ def test_the_figure_of_a_solution_is_the_one_that_the_lab_names(lab):
     said, _ = figure_of(notebook["cells"], lab)
     assert said["width"] <= 900
     assert said["printed"]
+    assert not said["printed"][-1].startswith("(and "), (
+        "no line that an answer needs is lost"
+    )
     texts = read_texts(lab.number)
     assert (texts["explained_figure"] or texts["report_figure"]) in said["alt"]

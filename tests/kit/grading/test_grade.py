@@ -369,7 +369,7 @@ def test_exercise_that_nobody_could_judge_has_no_points_and_needs_you(tmp_path):
         "reaction": find_exercise("2.3").reaction(key, ""),
     }
     [to_look_at] = feedback.write([result], [LAB], [], tmp_path)
-    assert "1 needs you: overview.html begins with it" in to_look_at
+    assert "1 submission is open: look under" in to_look_at
     overview = (tmp_path / "overview.html").read_text()
     busy = "this machine was too busy to judge 2.3: run <code>labs grade</code> again"
     assert busy in overview

@@ -157,7 +157,7 @@ def test_from_moodles_zip_to_its_gradebook(tmp_path):
         "Nobody,1.1,1,\n"
     )
     said = labs("grade", "submissions", "--lab", "01", "--jobs", "1", cwd=tmp_path)
-    assert "5 need you" in said
+    assert "5 submissions are open" in said
     assert "overrides.csv, line 3: there is no student 'Nobody'" in said
     shown, text = mark(grades, "7", "")
     assert TEXT in shown

@@ -4,6 +4,7 @@ import codecs
 import csv
 import html
 import io
+import shlex
 import shutil
 import subprocess
 import sys
@@ -13,8 +14,9 @@ from pathlib import Path
 import pytest
 
 from kit.grading.classroom.class_files import read_roster
-from kit.labs import find_lab
+from kit.labs import all_labs, find_lab
 from kit.platforms.decimals import decimals_of
+from kit.platforms.rehearsal import rehearse
 from kit.todo_cells import todo_cells
 
 LABS = Path(sys.executable).with_name("labs")
@@ -669,3 +671,43 @@ def test_the_notebook_of_another_lab_is_not_nothing(tmp_path):
     with open(grades / "grades.csv", encoding="utf-8", newline="") as file:
         [alan] = [row for row in csv.DictReader(file) if row["student"] == "Alan_3"]
     assert alan["total"] == ""
+
+
+def test_a_rehearsal_goes_from_its_zip_to_its_grades(tmp_path):
+    said = labs("rehearse", tmp_path / "try", "--lab", "01")
+    commands = [
+        shlex.split(line)[1:] for line in said.splitlines() if line.startswith("  labs ")
+    ]
+    names = [command[0] for command in commands]
+    assert names == ["collect", "grade", "mark", "grade", "hand-back"]
+    grades = tmp_path / "grades"
+    for command in commands:
+        command[command.index("--out") + 1] = grades
+        if command[0] != "mark":  # which would wait for a teacher
+            labs(*command, *["--no-sandbox"] * (command[0] == "grade"))
+    with open(grades / "hand-back" / "worksheet-graded.csv", encoding="utf-8") as file:
+        rows = {row["Full name"]: row for row in csv.DictReader(file)}
+    given = {name.partition(" ")[0]: row["Grade"] for name, row in rows.items()}
+    assert given == {
+        "Ada": "100.00",
+        "Ben": "66.67",
+        "Chen": "0.00",
+        "Dora": "",
+        "Emil": "",
+    }
+    assert "1 day 8 hours late" in rows["Ben Example"]["Feedback comments"]
+    assert "not empty" in labs("rehearse", tmp_path / "try", status=1)
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
+def test_every_lab_can_be_rehearsed(lab, tmp_path):
+    made = rehearse(tmp_path / "try", lab)
+    with zipfile.ZipFile(made.archive) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    assert len(set(files.values())) == len(files) == 4
+
+
+def test_a_zip_in_the_place_of_the_table_is_named(tmp_path):
+    archive = zipped(tmp_path / "class.zip", ["A_1_assignsubmission_file/a.ipynb"])
+    said = labs("collect", archive, tmp_path / "in", "--table", archive, status=1)
+    assert said.endswith("is a zip or an Excel file, where a table in CSV is asked for.\n")
