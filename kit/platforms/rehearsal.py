@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from helpers.errors import LabError
 from helpers.files import write_atomically
+from helpers.plain_json import as_json
 from kit.labs import Lab
 from kit.platforms.moodle import upload_of
 from kit.todo_cells import todo_cells
@@ -114,4 +115,4 @@ def _with_one_open(solved, start, lab):
 
 
 def _text(notebook):
-    return json.dumps(notebook, ensure_ascii=False, indent=1)
+    return as_json(notebook, ensure_ascii=False, indent=1)
