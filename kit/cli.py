@@ -341,7 +341,7 @@ def _class_ring(number, size, hosts, code):
         raise typer.Exit(130) from None
 
 
-@app.command(rich_help_panel=AUTHORS)
+@app.command(rich_help_panel=OPERATORS)
 def verify(names: Names = None) -> None:
     """Check with nbval that the solutions print what is stored."""
     from kit.authoring.verify import verify as verify_notebooks
