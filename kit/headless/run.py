@@ -97,7 +97,7 @@ def _show(results, name, console, left=()):
             console.print(
                 result["error"], style="red", markup=False, highlight=False, soft_wrap=True
             )
-        if line := _busy(result):
+        for line in filter(None, (_busy(result), _without_data(result))):
             console.print(line, markup=False, highlight=False, soft_wrap=True)
     page = write_report(results, REPORTS, name, left)
     console.print(f"Report: {shown(page)}", highlight=False, soft_wrap=True)
@@ -107,6 +107,17 @@ def _busy(result):
     """A line about other programs that may have spoiled the run, or nothing."""
     load_line = other_load.report(result["card"] or {})
     return f"{result['lab'].name}: {load_line}" if load_line else ""
+
+
+def _without_data(result):
+    """A line about a lab that had no data set, or nothing."""
+    measured = (result["card"] or {}).get("measurements", {})
+    if measured.get("data_source") != "synthetic":
+        return ""
+    return (
+        f"{result['lab'].name}: its data are synthetic, because there was no data set: "
+        "`labs data fetch` downloads it."
+    )
 
 
 def _ended(result):

@@ -446,7 +446,14 @@ def hand_back(
         for number, result in by_id.items()
         if number
     }
+    listed = {number for number, *_ in _people(table)}
     is_moodle = moodle.is_table(table[0])
+    # If Canvas hides the names, pages can go back although nobody is in its table.
+    if is_moodle and by_id.keys().isdisjoint(listed):
+        raise LabError(
+            f"{table_path} has no student of {out}: is it the table of another class? "
+            "Nothing was written."
+        )
     collected = [*read_collected(out).get(lab.name, {}).values()]
     _refuse_another_platform(table_path, table, collected, "the zip that was collected")
     decimals = decimals_of(table, form.delimiter)
@@ -467,7 +474,6 @@ def hand_back(
         if not r.get("excused") and (r["person"] or {}).get("id") not in excused
     ]
     without = [r for r in without if r in asked]
-    listed = {number for number, *_ in _people(table)}
     missing = [
         f"{r['student']} is not in {table_path}: enter their grade by hand"
         for r in results

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import shlex
 import zipfile
 from pathlib import Path
 from typing import NamedTuple
@@ -88,15 +89,14 @@ def rehearse(folder: Path, lab: Lab) -> Rehearsal:
 
 def next_commands(made: Rehearsal, lab: Lab) -> list[str]:
     """What a teacher types next."""
-    folder, grades = made.archive.parent, f"grades/rehearsal-{lab.number}"
-    return [
-        f"labs collect {made.archive} {folder / 'class'} --table {made.worksheet} "
-        f'--due "{DUE}" --out {grades}',
-        f"labs grade {folder / 'class'} --lab {lab.number} --out {grades}",
-        f"labs mark --out {grades}",
-        f"labs grade {folder / 'class'} --lab {lab.number} --out {grades}",
-        f"labs hand-back {made.worksheet} --out {grades}",
-    ]
+    students = made.archive.with_name("class")
+    grade = ("grade", students, "--lab", lab.number)
+    commands = [
+        ("collect", made.archive, students, "--table", made.worksheet, "--due", DUE),
+        grade, ("mark",), grade, ("hand-back", made.worksheet),
+    ]  # fmt: skip
+    grades = f"grades/rehearsal-{lab.number}"
+    return [shlex.join(["labs", *map(str, one), "--out", grades]) for one in commands]
 
 
 def _read(path):

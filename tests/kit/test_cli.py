@@ -13,12 +13,13 @@ from pathlib import Path
 
 import psutil
 import pytest
+from rich.console import Console
 from typer.testing import CliRunner
 
 from helpers.errors import LabError, ParameterError
 from helpers.files import REPOSITORY
 from helpers.machine.own_keras import deviations
-from helpers.run_card.documents import cards_of, latest_cards
+from helpers.run_card.documents import cards_of, latest_cards, open_card, versions
 from kit.cli import app
 from kit.headless import run as kit_run
 from kit.headless.execute import execute
@@ -397,6 +398,22 @@ def test_an_error_is_json_too_where_that_is_asked_for():
         ended = labs(*command, "--json")
         assert ended.returncode == 1
         assert ended.stderr.strip() == "labs: " + json.loads(ended.stdout)["error"]
+
+
+@pytest.mark.parametrize("source", ["synthetic", "mnist"])
+def test_a_run_without_a_data_set_says_so_where_no_figure_is_seen(
+    source, tmp_path, monkeypatch, capsys
+):
+    monkeypatch.setattr(kit_run, "REPORTS", tmp_path)
+    lab = find_lab("09")
+    device = {"kind": "cpu", "name": "a CPU", "replicas": 1, "simulated": False}
+    environment = {"device": device, "versions": versions()}
+    open_card(lab.name, {"scale": "smoke"}, environment).measure("data_source", source)
+    [card] = cards_of(lab.name)
+    result = {"lab": lab, "given": {}, "card": card, "seconds": 1.0, "error": None}
+    kit_run._show([result], "a run", Console())
+    said = capsys.readouterr().out
+    assert ("09_many_machines: its data are synthetic" in said) == (source == "synthetic")
 
 
 def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():

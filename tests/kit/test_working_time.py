@@ -6,7 +6,7 @@ import pytest
 
 from helpers.texts import read_texts
 from kit.labs import all_labs, find_lab
-from kit.working_time import ASSUMPTIONS, OPTIONAL, in_hours, working_minutes
+from kit.working_time import ASSUMPTIONS, OPTIONAL, in_hours, places, working_minutes
 
 
 def notebook_of(words, *points):
@@ -27,6 +27,27 @@ def test_reading_solving_and_waiting_take_time():
         assert abs(found - minutes) <= 2.5
         assert found % 5 == 0
     assert working_minutes("99", {}, 0) == 5
+
+
+def test_a_person_comes_to_a_prediction_after_what_stands_before_it():
+    def cell(kind, source, **nbgrader):
+        return {"cell_type": kind, "source": [source], "metadata": {"nbgrader": nbgrader}}
+
+    notebook = {
+        "cells": [
+            cell("markdown", "## Begin\n" + "word " * 198),  # with its heading 200 words
+            cell("code", "# TODO 2.1", points=3),
+            cell("code", 'card.predict("first", guess)'),
+            cell("markdown", "### Go on\n"),
+            cell("code", 'card.predict(\n    f"second_{size}", guess)'),
+        ]
+    }
+    assert list(places(notebook)) == [
+        (0, "heading", "Begin"),
+        (2 + 24 + 2, "prediction", "first"),
+        (28, "heading", "Go on"),
+        (28.03 + 2, "prediction", "second_{size}"),
+    ]
 
 
 def test_an_optional_part_at_the_end_takes_no_time():

@@ -21,6 +21,10 @@ OTHERWISE = {
         "open the one in `work/`.",
         " The links lead to\nthe notebooks as they were handed out. Yours are in `work/`.",
     ),
+    "your-notebooks": (
+        "read [how to get it without a network](operators.md#without-a-network)",
+        "ask your teacher for a copy, and set the variable `LABS_DATA_DIR` to its folder",
+    ),
     "enter-the-race": (
         "# Enter the race\n",
         "# Enter the race\n\n> This copy of the course is for students and has no judge. "

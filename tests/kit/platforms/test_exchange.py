@@ -674,7 +674,8 @@ def test_the_notebook_of_another_lab_is_not_nothing(tmp_path):
 
 
 def test_a_rehearsal_goes_from_its_zip_to_its_grades(tmp_path):
-    said = labs("rehearse", tmp_path / "try", "--lab", "01")
+    folder = tmp_path / "to try"  # a shell would read two words
+    said = labs("rehearse", folder, "--lab", "01")
     commands = [
         shlex.split(line)[1:] for line in said.splitlines() if line.startswith("  labs ")
     ]
@@ -685,7 +686,8 @@ def test_a_rehearsal_goes_from_its_zip_to_its_grades(tmp_path):
         command[command.index("--out") + 1] = grades
         if command[0] != "mark":  # which would wait for a teacher
             labs(*command, *["--no-sandbox"] * (command[0] == "grade"))
-    with open(grades / "hand-back" / "worksheet-graded.csv", encoding="utf-8") as file:
+    handed_back = grades / "hand-back" / "worksheet-graded.csv"
+    with open(handed_back, encoding="utf-8") as file:
         rows = {row["Full name"]: row for row in csv.DictReader(file)}
     given = {name.partition(" ")[0]: row["Grade"] for name, row in rows.items()}
     assert given == {
@@ -696,7 +698,13 @@ def test_a_rehearsal_goes_from_its_zip_to_its_grades(tmp_path):
         "Emil": "",
     }
     assert "1 day 8 hours late" in rows["Ben Example"]["Feedback comments"]
-    assert "not empty" in labs("rehearse", tmp_path / "try", status=1)
+    assert "not empty" in labs("rehearse", folder, status=1)
+    # The table of another class, under the same name, costs nothing.
+    before = handed_back.read_bytes()
+    others = worksheet(tmp_path / "worksheet.csv", p901="Submitted for grading")
+    refused = labs("hand-back", others, "--out", grades, status=1)
+    assert refused.endswith("is it the table of another class? Nothing was written.\n")
+    assert handed_back.read_bytes() == before
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.number)
