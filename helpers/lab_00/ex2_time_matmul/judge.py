@@ -11,7 +11,7 @@ from helpers.verdict import Wrong, wrong
 
 POWERS = (-9, -6, -3, 3, 6, 9)  # of ten, by which a wrong unit is off
 ROUNDING = 0.0006  # the part of the seconds that rounding may change
-LATER = 0.2  # the part of the work that may pass before a late clock is read
+HELD_UP = 0.004  # the seconds that may pass between a call and a late clock
 # Wrong ways to average a list of all times, the first product's included; their mistakes.
 AVERAGES = [
     ("average", lambda times: np.mean(times[1:])),
@@ -168,10 +168,10 @@ def _wrong_seconds(case, seen, waits):
     if called or said < min(inner[timed]):
         return says("not_waited", "done")
     mistakes = [mistake for mistake, average in AVERAGES if like(said, average)]
-    # The work goes on in its own thread: an answer that is held up between its call and its
-    # clock, as on a busy machine, says less than all of it.
+    # The work goes on in its own thread. So an answer that is held up between its call and
+    # its clock, as on a busy machine, says less than the time of all the work.
     least, most = map(median, zip(*only_done, strict=True))
-    if between(said, (1 - LATER) * least, most, ROUNDING):
+    if between(said, least - HELD_UP, most, ROUNDING):
         mistakes.append("late_clock")
     return says(next(iter(mistakes), "other"))
 
