@@ -210,7 +210,7 @@ def run(
     labs = _chosen(names)
     parameters = for_each(parameter or [], labs)
     for lab, given in zip(labs, parameters, strict=True):
-        if line := warning(lab, given):
+        if line := warning(lab, [given]):
             typer.echo(f"{lab.name}: {line}", err=as_json)
     from kit.headless.run import run as run_labs
 
@@ -268,6 +268,16 @@ def sweep_lab(
         raise typer.Exit(130) from None
     if not went_well:
         raise typer.Exit(1)
+
+
+@app.command(rich_help_panel=OPERATORS)
+def parameters(
+    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 03.")],
+) -> None:
+    """Show the parameters of a lab, with their values at each scale."""
+    from kit.headless.lab_parameters import show_parameters
+
+    show_parameters(find_lab(name))
 
 
 @app.command(rich_help_panel=OPERATORS)
@@ -888,11 +898,18 @@ def mutants(
     build_table()
 
 
-@data_app.command("fetch")
-def fetch() -> None:
+@data_app.command()
+def fetch(
+    to: Annotated[
+        Path | None,
+        typer.Option(help="Also copy all sets there, for a machine without network."),
+    ] = None,
+) -> None:
     """Download all data sets that are missing into the user's cache."""
     from helpers.data.sets import DATA_SETS
 
+    if to:
+        check_folder(to, "data sets", "name another folder with --to")
     failed = False
     for data_set, load in DATA_SETS:
         try:
@@ -900,8 +917,10 @@ def fetch() -> None:
         except LabError as error:  # the other sets may be had
             typer.echo(f"labs: {data_set.name}: {error}", err=True)
             failed = True
-        else:
-            typer.echo(f"{data_set.name} is complete: {data.source}")
+            continue
+        typer.echo(f"{data_set.name} is complete: {data.source}")
+        if to:
+            typer.echo(f"  copied to {data_set.copy(Path(data.source), to)}")
     if failed:
         raise typer.Exit(1)
 

@@ -13,6 +13,7 @@ from urllib.parse import urlsplit
 import platformdirs
 
 from helpers.errors import DataError
+from helpers.files import write_atomically
 
 # Keras downloads them from there too: see the source of keras.datasets.
 BASE_URL = "https://storage.googleapis.com/tensorflow/tf-keras-datasets/"
@@ -159,6 +160,28 @@ class DataSet(NamedTuple):
             if offline_fallback:
                 return None
             raise DataError(str(error)) from error
+
+    def copy(self, found: Path, to: Path) -> Path:
+        """Copy the files to where a `LABS_DATA_DIR` of another machine has them.
+
+        Parameters
+        ----------
+        found : Path
+            The folder that holds them, as from `find`.
+        to : Path
+            Gets a folder for the set.
+
+        Returns
+        -------
+        Path
+            That folder.
+        """
+        folder = to / self.folder
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in self.registry:
+            if not (folder / name).exists() or not (folder / name).samefile(found / name):
+                write_atomically(folder / name, (found / name).read_bytes())
+        return folder
 
     def is_own(self, folder: Path) -> bool:
         """Whether a folder that was found is the user's own.

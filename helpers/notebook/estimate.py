@@ -97,15 +97,15 @@ def wide_resnet(depth: int, width: int, stem_pool: int = 1, pixels: int = 28) ->
     )
 
 
-def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
-    """One line about a run on the CPU that will take long; None for the others.
+def warning(lab: str, runs: list[dict], sizes: dict[str, dict]) -> str | None:
+    """One line about runs on the CPU that will take long; None for the others.
 
     Parameters
     ----------
     lab : str
         ``"02_throughput"``.
-    values : dict
-        Its parameters, each with a value; `scale` is known.
+    runs : list of dict
+        For each run its parameters, each with a value; `scale` is known.
     sizes : dict of dict
         As `helpers.parameters.at_scale`.
 
@@ -121,11 +121,11 @@ def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
     cost = getattr(module_of(lab), "cost", None)
     if cost is None:
         return None
-    asked, there = cost(sizes[values["scale"]] | values), memory_bytes()
-    if asked.bytes > there:
+    asked, there = [cost(sizes[run["scale"]] | run) for run in runs], memory_bytes()
+    if (most := max(one.bytes for one in asked)) > there:
         raise ParameterError(
             f"a training step with this model and batch size needs about "
-            f"{_gib(asked.bytes)} of memory, but this machine has {_gib(there)}: make one "
+            f"{_gib(most)} of memory, but this machine has {_gib(there)}: make one "
             "of them smaller, or give scale=laptop."
         )
     stored = _stored_run(lab)
@@ -134,12 +134,14 @@ def warning(lab: str, values: dict, sizes: dict[str, dict]) -> str | None:
     usual, run = stored
     usual = cost(sizes["laptop"] | at_scale(usual, sizes, "laptop"))
     training = max(0, run["minutes"] - START_MINUTES)
-    minutes = START_MINUTES + training * asked.seconds / usual.seconds
+    seconds = sum(one.seconds for one in asked)
+    minutes = len(runs) * START_MINUTES + training * seconds / usual.seconds
     if minutes < LONG_MINUTES:
         return None
+    what = "This" if len(runs) == 1 else f"These {len(runs)} runs"
     return (
-        f"This can take about {_duration(minutes)}, judging by the lab's stored run on "
-        f"{run['device']}; scale=laptop took {run['minutes']:g} minutes there."
+        f"{what} can take about {_duration(minutes)}, judging by the lab's stored run on "
+        f"{run['device']}; a run at scale=laptop took {run['minutes']:g} minutes there."
     )
 
 

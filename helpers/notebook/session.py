@@ -130,7 +130,7 @@ def _warn_of_a_long_run(lab, chosen, sizes, devices):
     from helpers.machine.devices import describe_device
 
     on_cpu = devices == "simulated" or describe_device()["kind"] == "cpu"
-    if on_cpu and (line := estimate.warning(lab, chosen, sizes)):
+    if on_cpu and (line := estimate.warning(lab, [chosen], sizes)):
         print(line)
 
 

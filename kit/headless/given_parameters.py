@@ -166,14 +166,14 @@ def check_folder(folder: Path, what: str, remedy: str) -> None:
         )
 
 
-def warning(lab: Lab, given: dict) -> str | None:
-    """A line about a run on the CPU that will take long; None for the others.
+def warning(lab: Lab, runs: list[dict]) -> str | None:
+    """A line about runs on the CPU that will take long; None for the others.
 
     Parameters
     ----------
     lab : kit.labs.Lab
-    given : dict
-        As `parsed`.
+    runs : list of dict
+        For each run what is given, as `parsed`.
 
     Returns
     -------
@@ -185,11 +185,13 @@ def warning(lab: Lab, given: dict) -> str | None:
         If a step needs more memory than this machine has.
     """
     usual, sizes = declared(lab)
-    known = usual | given
-    scale = scale_asked_for(known, lab.name)
     if nvidia_gpus():
         return None
-    values = at_scale(known, sizes, "laptop" if scale == "auto" else scale)
+    values = []
+    for given in runs:
+        known = usual | given
+        scale = scale_asked_for(known, lab.name)
+        values.append(at_scale(known, sizes, "laptop" if scale == "auto" else scale))
     return estimate.warning(lab.name, values, sizes)
 
 

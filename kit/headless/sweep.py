@@ -130,8 +130,6 @@ def sweep(
     say = partial(print, file=sys.stderr if as_json else None)
     if scheduler:
         tls(scheduler)
-    elif line := warning(lab, points[0]):
-        say(f"{lab.name}, the first run alone: {line}")
     out = out or reports_folder() / f"sweep-{lab.name}"
     check_folder(out, "results", "name another folder with --out")
     if not scheduler:
@@ -143,6 +141,9 @@ def sweep(
         for key, point in dict(zip(keys, points, strict=True)).items()
         if results[key] is None
     ]
+    left = [task["parameters"] for task in tasks]
+    if left and not scheduler and (line := warning(lab, left)):
+        say(f"{lab.name}: {line}")
     if done := len(results) - len(tasks):
         say(f"{done} of {len(results)} have run before")
     if others := {path.stem for path in out.glob("*.json")} - set(keys):

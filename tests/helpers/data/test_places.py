@@ -62,6 +62,21 @@ def test_own_folder_comes_before_the_cache(data_set, load, own, monkeypatch):
 
 
 @each_set
+def test_a_copy_for_another_machine_is_found_there(data_set, load, own, monkeypatch):
+    write_names(data_set, own)
+    for name in data_set.registry:
+        (own / name).write_bytes(name.encode())
+    disk = own.parent / "disk"
+    for _ in range(2):  # again changes nothing
+        folder = data_set.copy(data_set.find(), disk)
+        monkeypatch.setenv("LABS_DATA_DIR", str(disk))
+        assert data_set.find() == folder
+        for name in data_set.registry:
+            assert (folder / name).read_bytes() == name.encode()
+    assert {path.name for path in disk.rglob("*.*")} == set(data_set.registry)
+
+
+@each_set
 def test_a_part_of_the_set_is_not_passed_over_in_the_own_folder(data_set, load, own):
     write_names(data_set, data_set.cache_folder())
     for folder in (own, own / data_set.folder):

@@ -59,15 +59,25 @@ def test_a_small_run_is_not_commented_and_a_long_one_is():
         given, sizes = declared(lab)
         for scale in ("smoke", "laptop"):
             values = at_scale(given, sizes, scale)
-            assert estimate.warning(lab.name, values, sizes) is None
+            assert estimate.warning(lab.name, [values], sizes) is None
     given, sizes = declared(find_lab("02"))
     values = at_scale(given, sizes, "laptop") | {"epochs": 100_000}
-    said = estimate.warning("02_throughput", values, sizes)
+    said = estimate.warning("02_throughput", [values], sizes)
     assert "This can take about" in said
     assert "days" in said
     assert "scale=laptop took" in said
     larger = values | {"width": 20, "depth": 100}
-    assert "years" in estimate.warning("02_throughput", larger, sizes)
+    assert "years" in estimate.warning("02_throughput", [larger], sizes)
+
+
+def test_runs_that_are_short_one_by_one_and_long_together_are_added():
+    given, sizes = declared(find_lab("03"))
+    runs = [at_scale(given | {"seed": n}, sizes, "laptop") for n in range(15)]
+    assert estimate.warning("03_time_to_accuracy", runs[:3], sizes) is None
+    said = estimate.warning("03_time_to_accuracy", runs, sizes)
+    stored = float(said.split("scale=laptop took ")[1].split()[0])
+    together = float(said.split("These 15 runs can take about ")[1].split(" minutes")[0])
+    assert together == pytest.approx(15 * stored, rel=0.2)
 
 
 @pytest.mark.parametrize(
@@ -86,13 +96,13 @@ def test_a_step_that_fits_in_no_memory_is_refused(number, wrong, monkeypatch):
     given, sizes = declared(lab)
     values = at_scale(given, sizes, "laptop") | wrong
     with pytest.raises(ParameterError, match="GiB of memory") as error:
-        estimate.warning(lab.name, values, sizes)
+        estimate.warning(lab.name, [values], sizes)
     assert "\n" not in str(error.value)
 
 
 def test_without_a_stored_run_nothing_is_said(monkeypatch, tmp_path):
     given, sizes = declared(find_lab("02"))
     values = at_scale(given, sizes, "gpu")
-    assert estimate.warning("02_throughput", values, sizes)
+    assert estimate.warning("02_throughput", [values], sizes)
     monkeypatch.setattr(estimate, "REPOSITORY", tmp_path)
-    assert estimate.warning("02_throughput", values, sizes) is None
+    assert estimate.warning("02_throughput", [values], sizes) is None

@@ -1,0 +1,34 @@
+"""`labs parameters` shows what a lab takes, and what it shows may be given."""
+
+import pytest
+
+from helpers.parameters import check_given
+from kit.headless.given_parameters import declared
+from kit.headless.lab_parameters import SCALES, parameters_of, show_parameters
+from kit.labs import all_labs
+
+
+@pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
+def test_every_parameter_is_shown_with_values_that_the_lab_takes(lab, capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "400")
+    show_parameters(lab)
+    printed = capsys.readouterr().out
+    usual, sizes = declared(lab)
+    shown = parameters_of(lab)
+    assert [one.name for one in shown] == list(usual)
+    for one in shown[1:]:
+        assert one.name in printed
+        assert all(str(value) in printed for value in one.values.values())
+        assert one.allowed in printed
+        assert "None:" not in one.meaning
+    for scale in SCALES:
+        given = {one.name: one.values[scale] for one in shown}
+        check_given(usual | given, lab.name, sizes)
+
+
+def test_what_a_comment_says_about_a_parameter_is_shown():
+    [lab] = [lab for lab in all_labs() if lab.number == "03"]
+    meanings = {one.name: one.meaning for one in parameters_of(lab)}
+    assert meanings["epochs"] == "at most, for each run"
+    assert meanings["batch_sizes"] == "of the race"
+    assert meanings["target_accuracy"] == ""
