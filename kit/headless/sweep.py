@@ -141,7 +141,7 @@ def sweep(
         for key, point in dict(zip(keys, points, strict=True)).items()
         if results[key] is None
     ]
-    left = [task["parameters"] for task in tasks]
+    left = [point for point, key in zip(points, keys, strict=True) if results[key] is None]
     if left and not scheduler and (line := warning(lab, left)):
         say(f"{lab.name}: {line}")
     if done := len(results) - len(tasks):
