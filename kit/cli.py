@@ -469,10 +469,10 @@ def collect(
         Path | None, typer.Option(help="Moodle's grading worksheet, or Canvas' gradebook.")
     ] = None,
     due: Annotated[
-        datetime | None,
+        str | None,
         typer.Option(
-            formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"],
-            help="The due date for all students.",
+            metavar="DATE",
+            help='The due date for all students, as in --due "2026-11-20 23:59".',
         ),
     ] = None,
     out: Grades = Path("grades"),
@@ -483,7 +483,7 @@ def collect(
     """
     from kit.platforms.exchange import collect as unpack
 
-    left_out, changes = unpack(archive, submissions, out, table, due)
+    left_out, changes = unpack(archive, submissions, out, table, due and _moment(due))
     for line in left_out:
         typer.echo(f"left out: {line}")
     for line in changes:
@@ -493,6 +493,15 @@ def collect(
     typer.echo(
         f"Notebooks of {handed_in} student{'s' * (handed_in != 1)}: {submissions}. Who is "
         f"in the class, and when they submitted: {out / 'roster.csv'}"
+    )
+
+
+def _moment(text):
+    for form in ("%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M"):
+        with contextlib.suppress(ValueError):
+            return datetime.strptime(text, form)
+    raise LabError(
+        f'--due takes a day and a time, such as --due "2026-11-20 23:59", not {text!r}.'
     )
 
 

@@ -63,6 +63,7 @@ def labs(*arguments, **options):
             "GiB of memory",
         ),
         (["run", "77"], "there is no lab '77'"),
+        (["collect", "a.zip", "b", "--due", "20.11.2026"], "--due takes a day and a time"),
         (["plan", "--model", "gpt5"], "--model must be one of mt-nlg-530b, "),
         (["run", "02", "03", "-p", "patience_seconds=5"], "no parameter of lab 03. To set"),
     ],
