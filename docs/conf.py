@@ -113,7 +113,8 @@ NOT_SEARCHED = "---\nnosearch: true\n---\n\n"
 def _prepare_page(app, name, source):
     # Not at the top: the live parts of a page import Keras, which setup() keeps quiet.
     from kit.authoring.pages.first_page import first_page
-    from kit.authoring.pages.site_page import as_glossary, name_repository, site_page
+    from kit.authoring.pages.site_page import name_repository, site_page
+    from kit.glossary import for_the_site
 
     # Here a button can turn a page dark, so a page has both pictures, and hides one.
     source[0] = BOTH.sub(
@@ -128,7 +129,7 @@ def _prepare_page(app, name, source):
     if name == "docs/places":
         source[0] = name_repository(source[0], app.config.repository_url)
     if name == "docs/glossary":
-        source[0] = as_glossary(source[0])
+        source[0] = for_the_site(source[0])
     if name == "CHANGELOG":
         source[0] = NOT_SEARCHED + source[0]
     folder, _, lab = name.rpartition("/")
@@ -162,17 +163,13 @@ def _add_search_words(app, document):
 
 def _link_terms(app, doctree, name):
     """A link to the glossary leads to the term that it is about."""
+    from kit.glossary import term_of
+
     objects = app.env.get_domain("std").objects
-    terms = {
-        term.casefold(): at for (kind, term), (_, at) in objects.items() if kind == "term"
-    }
     for link in doctree.findall(nodes.reference):
-        if not link.get("refuri", "").endswith("docs/glossary.html"):
-            continue
-        words = " ".join(link.astext().casefold().split())
-        singulars = (words.removesuffix(ending) for ending in ("", "s", "es"))
-        if term := next((terms[one] for one in singulars if one in terms), ""):
-            link["refuri"] += f"#{term}"
+        if link.get("refuri", "").endswith("docs/glossary.html"):
+            found = objects.get(("term", term_of(link.astext())))
+            link["refuri"] += f"#{found[1]}" if found else ""
 
 
 def _write_formula(display):

@@ -20,6 +20,7 @@ from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
 from kit.examples import add_examples
 from kit.headless.given_parameters import (
+    by_name,
     check_folder,
     declared,
     for_each,
@@ -156,7 +157,7 @@ def build(names: Names = None) -> None:
 @app.command(rich_help_panel=AUTHORS)
 def new(
     name: Annotated[
-        str, typer.Argument(metavar="NAME", help="Its name, such as 20_example.")
+        str, typer.Argument(metavar="NAME", help="Its name, such as 13_example.")
     ],
 ) -> None:
     """Make a new lab with one exercise, for its author to change."""
@@ -207,6 +208,7 @@ def run(
 
     For one lab of several, give its number before the name: -p 00.repeats=2.
     """
+    by_name(parameter or [])  # first: after `-p scale smoke`, smoke would be a lab
     labs = _chosen(names)
     parameters = for_each(parameter or [], labs)
     for lab, given in zip(labs, parameters, strict=True):
@@ -483,7 +485,9 @@ def collect(
     """
     from kit.platforms.exchange import collect as unpack
 
-    left_out, changes = unpack(archive, submissions, out, table, due and _moment(due))
+    left_out, changes = unpack(
+        archive, submissions, out, table, _moment(due) if due else None
+    )
     for line in left_out:
         typer.echo(f"left out: {line}")
     for line in changes:
@@ -643,7 +647,7 @@ def reset(
 
 @app.command(rich_help_panel=STUDENTS)
 def certificate() -> None:
-    """Write a page to print: what you have done, when, and what you measured."""
+    """Write reports/certificate.html, a page to print: what you have done and measured."""
     from kit.jupyter.certificate import write
 
     typer.echo(f"wrote {write()}")
@@ -936,6 +940,8 @@ def fetch(
 
 app.registered_commands.sort(key=lambda command: GROUPS.index(command.rich_help_panel))
 add_examples(app)
+add_examples(data_app, "data ")
+add_examples(leaderboard_app, "leaderboard ")
 
 
 def main() -> None:

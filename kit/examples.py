@@ -10,6 +10,12 @@ EXAMPLES = {
     "sweep": "labs sweep 03 -p batch_size=32,128,512 -p seed=0..4",
     "parameters": "labs parameters 03",
     "launch": "labs launch 09 --workers 4 --restart 3",
+    "certificate": "labs certificate",
+    "leaderboard add": "labs leaderboard add mine.py --seeds 2 --train-images 5000",
+    "leaderboard add-all": "labs leaderboard add-all submissions",
+    "leaderboard verify": "labs leaderboard verify --top 3",
+    "leaderboard build": "labs leaderboard build",
+    "data fetch": "labs data fetch --to labs-data",
     "doctor": "labs doctor --json",
     "bench": "labs bench training",
     "plan": "labs plan --devices 64 --link 25Gbit --price 2",
@@ -27,12 +33,13 @@ EXAMPLES = {
     "verify": "labs verify 01",
     "new-version": "labs new-version 0.2.0",
     "mutants": "labs mutants 2.1",
+    "contact-sheet": "labs contact-sheet",
 }
 
 
-def add_examples(app: typer.Typer) -> None:
-    """Let each command that has an example end its help with it."""
+def add_examples(app: typer.Typer, group: str = "") -> None:
+    """Let each command end its help with its example; `group` is as in ``"data "``."""
     for command in app.registered_commands:
         name = command.name or getattr(command.callback, "__name__", "").replace("_", "-")
-        if example := EXAMPLES.get(name):
+        if example := EXAMPLES.get(f"{group}{name}"):
             command.epilog = f"For example: {example}"

@@ -709,7 +709,7 @@ print(f"Fastest epochs: batch {quickest}, {answer}")
 # %% [markdown]
 # ### A law for the steps
 #
-# If twice the batch took half the steps, scaling would be [*perfect*](../docs/glossary.md),
+# If twice the batch took half the steps, scaling would be [*perfect*](../docs/glossary.md#perfect-scaling),
 # like the dashed line in the figure below. [McCandlish et al.
 # (2018)](https://arxiv.org/abs/1812.06162) expect less. By their approximate law, which you
 # met in [lab 01](01_gradient_descent.ipynb), training with batches of $b$ images takes

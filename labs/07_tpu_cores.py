@@ -168,7 +168,7 @@ print(f"Weights of the network: {new_network().count_params():,}")
 # plans memory and multiplications in advance, it has to know the size of every array.
 # Before XLA compiles,
 # [`tf.function`](https://www.tensorflow.org/api_docs/python/tf/function)
-# [*traces*](../docs/glossary.md) your Python code: it runs the code once to record a graph.
+# [*traces*](../docs/glossary.md#tracing) your Python code: it runs the code once to record a graph.
 # You can watch tracing on any device.
 #
 # **Question.** In the loop below, TensorFlow meets three kinds of arguments. How many
@@ -314,7 +314,7 @@ def core_step(model, optimizer, images, labels):
     return tensorflow.reduce_mean(losses)
 
 # %% [markdown]
-# The learning rate follows the [*linear rule*](../docs/glossary.md),
+# The learning rate follows the [*linear rule*](../docs/glossary.md#linear-scaling-rule),
 # $\varepsilon = n\,\varepsilon_1$, where $\varepsilon_1$ is the rate of one core ([Goyal
 # et al. 2017](https://arxiv.org/abs/1706.02677)).
 #

@@ -37,6 +37,8 @@ from helpers.files import (
     write_atomically,
 )
 
+# It says of a kernel that Ctrl-C has ended that it died. What goes wrong is raised, too.
+logging.getLogger("papermill").setLevel(logging.CRITICAL)
 # Else a kernel writes on the terminal: where it listens, and a traceback when interrupted.
 KERNEL_ARGUMENTS = ["--log-level=CRITICAL"]
 Result = TypeVar("Result")

@@ -271,11 +271,13 @@ def write_sweep(
     names = list(dict.fromkeys(name for run in runs for name in run["measured"]))
     file = io.StringIO()
     writer = csv.writer(file)
-    writer.writerow([*swept, "seconds", *names, "error"])
-    for run, (_, result, _) in zip(runs, known, strict=True):
+    given = list(dict.fromkeys([*swept, *known[0][0]]))
+    writer.writerow([*given, "seconds", *names, "error"])
+    for run, (point, result, _) in zip(runs, known, strict=True):
         measured = [run["measured"].get(name, "") for name in names]
         seconds, error = round(result["seconds"], 1), result["error"] or ""
-        writer.writerow([*run["parameters"].values(), seconds, *measured, error])
+        values = [point[name] for name in given]
+        writer.writerow([*values, seconds, *measured, error])
     write_atomically(out / "sweep.csv", file.getvalue())
 
     column_names = names[:4]

@@ -25,6 +25,7 @@ from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.parameters import SCALES
 from kit.place import environment
+from kit.version import kit_version
 
 FREE_GIB = 1
 Finding = tuple[str, str, str]  # the state of `STATES`, what was found, what to do
@@ -33,6 +34,8 @@ Finding = tuple[str, str, str]  # the state of `STATES`, what was found, what to
 def doctor(as_json: bool = False) -> bool:
     """Print a table of findings, or JSON; return whether the labs can run."""
     questions = {
+        "kit": lambda: ("ok", kit_version(), ""),
+        "system": lambda: ("ok", platform.platform(), ""),
         "Python": python,
         "packages": packages,
         "Keras": keras_backend,
@@ -60,10 +63,12 @@ def doctor(as_json: bool = False) -> bool:
             )
         )
         return can_run
-    table = Table("what", "state", Column("found", overflow="fold"), "to do")
+    # No frame: it takes the room that paths need, and what to do is below what was found.
+    table = Table.grid(Column(), Column(), Column(overflow="fold"), padding=(0, 2))
     for what, (state, found, remedy) in findings.items():
-        table.add_row(what, STATES[state], escape(found), escape(remedy))
-    Console().print(table)
+        said = f"{escape(found)}\n{escape(remedy)}".rstrip()
+        table.add_row(what, STATES[state], said)
+    Console(highlight=False).print(table)
     return can_run
 
 
@@ -181,8 +186,8 @@ def data(data_set: DataSet, load: Callable) -> Finding:
     try:
         if data_set.find() is None:
             remedy = (
-                "Run `labs data fetch`; until then a synthetic set is used instead. "
-                f"No network? {data_set.elsewhere}"
+                "A lab downloads it when it needs it; `labs data fetch` does so now. No "
+                f"network? {data_set.elsewhere} Otherwise, a synthetic set is used."
             )
             return "note", "not on this machine", remedy
         return "ok", load().source, ""

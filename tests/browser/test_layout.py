@@ -188,6 +188,16 @@ def test_the_start_page_leads_to_pages_to_look_up(lab_server, course, page):
     expect(page.locator(".jp-MarkdownViewer h1").first).to_be_visible()
 
 
+@pytest.mark.weekly
+def test_a_word_in_a_lab_leads_to_its_place_in_the_glossary(lab_server, course, page):
+    shutil.copytree(REPOSITORY / "docs", course / "course" / "docs", dirs_exist_ok=True)
+    student.open_notebook(page, lab_server, "00_devices.ipynb")
+    page.locator(".jp-RenderedMarkdown a", has_text="memory growth").first.click()
+    terms = page.locator(".jp-MarkdownViewer h3")
+    expect(terms.filter(has_text="memory growth")).to_be_in_viewport()
+    expect(terms.first).not_to_be_in_viewport()
+
+
 PANELS = """from helpers.figures import show_figure, use_figures
 from helpers.lab_00.figures import matmul_curves
 use_figures()

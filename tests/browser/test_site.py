@@ -736,7 +736,7 @@ def test_an_extract_begins_and_ends_with_a_whole_word(site, page, file_server):
 def glossary():
     """Each term with its lab's number."""
     text = GLOSSARY.read_text(encoding="utf-8")
-    return re.findall(r"^\*\*(.+?)\*\*: (?:[^\n]+\n)*?[^\n]*\[Lab (\d\d)\]", text, re.M)
+    return re.findall(r"^### (.+)\n\n(?:[^\n]+\n)*?[^\n]*\[Lab (\d\d)\]", text, re.M)
 
 
 def test_the_lab_that_the_glossary_names_explains_the_term():

@@ -3,6 +3,7 @@
 import html
 import json
 import os
+import platform
 import re
 import signal
 import subprocess
@@ -46,6 +47,7 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "batch_size=0"], "batch_size must be a whole number"),
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
+        (["run", "02", "-p", "scale", "smoke"], "NAME=VALUE"),
         (["run", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02"], "values to combine, such as -p seed=0..4"),
@@ -128,7 +130,7 @@ def test_doctor_names_what_it_looks_at_and_what_to_do(tmp_path):
     ended = labs("doctor", env=environment, cwd=REPOSITORY)
     for what in ("Python", "packages", "device", "Fashion-MNIST", "disk"):
         assert what in ended.stdout
-    assert f"Run `{os.path.relpath(LABS, REPOSITORY)} data fetch`; until" in ended.stdout
+    assert f"`{os.path.relpath(LABS, REPOSITORY)} data fetch` does so now" in ended.stdout
     assert ended.returncode == 0
 
 
@@ -149,7 +151,8 @@ def test_doctor_survives_what_it_diagnoses_and_names_the_cure(tmp_path, monkeypa
     ended = labs("doctor")
     assert ended.returncode == 1
     assert "Traceback" not in ended.stderr
-    rows = {line.split("|")[1].strip(): line for line in ended.stdout.splitlines()[3:-1]}
+    parts = re.split(r"^(?=\S)", ended.stdout, flags=re.M)[1:]
+    rows = {re.match(r"(.*?)  ", part)[1]: part for part in parts}
     for what, state, says in (
         ("run cards", "missing", "set LABS_RUNS_DIR"),
         ("Keras", "ok", "computes with tensorflow"),
@@ -312,6 +315,7 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     _, errors = running.communicate(timeout=200)
     assert running.returncode == 130
     assert "Traceback" not in errors
+    assert "died" not in errors
     # As it was started here, where no `labs` is on the path of programs.
     again = r"`\S*labs run 01 -p scale=smoke -p seed=3`"
     assert re.match(f"labs: interrupted. {again} runs what is", errors.splitlines()[-1])
@@ -520,4 +524,6 @@ def test_the_version_names_the_commit():
 def test_the_doctors_findings_are_available_as_json():
     found = json.loads(labs("doctor", "--json").stdout)
     assert found["Python"]["state"] == "ok"
+    assert "commit" in found["kit"]["found"]
+    assert platform.system() in found["system"]["found"]
     assert found["disk"].keys() == {"state", "found", "to_do"}

@@ -105,32 +105,6 @@ def name_repository(source: str, repository: str = "") -> str:
     return source.replace(EXAMPLE, repository) if repository else source
 
 
-def as_glossary(source: str) -> str:
-    """docs/glossary.md with an address for each term, by Sphinx' own block, and letters.
-
-    Parameters
-    ----------
-    source : str
-        Each entry is a paragraph that begins with its term, ``**all-reduce**: ...``; so it
-        can be read on GitHub and in JupyterLab, too.
-
-    Returns
-    -------
-    str
-    """
-    head, *entries = re.split(r"^\*\*(.+?)\*\*: ", source, flags=re.M)
-    terms = list(zip(entries[::2], entries[1::2], strict=True))
-    first = {}
-    for term, _ in terms:
-        first.setdefault(term[0].upper(), term)
-    letters = " ".join(f"{{term}}`{letter} <{term}>`" for letter, term in first.items())
-    inside = "\n\n".join(
-        f"{term}\n{textwrap.indent(text.strip(), '  ')}" for term, text in terms
-    )
-    letters = f'<div class="letters">\n\n{letters}\n\n</div>\n\n'
-    return f"{head}{letters}```{{glossary}}\n{inside}\n```\n"
-
-
 def _tidy_outputs(cell):
     """No box for a bar that wiped itself out, and no kernel for the quiz to count with."""
     if "outputs" not in cell:
@@ -191,6 +165,8 @@ def _link_pages(source, first):
     def place(found):
         return f'href=\\"#{re.sub(r"[^a-z0-9-]", "", found[1].lower())}\\"'
 
+    # Sphinx has other names for the terms: `_link_terms` of docs/conf.py adds them.
+    source = re.sub(r"(\(\.\./docs/glossary\.md)#[^)\s]+\)", r"\1)", source)
     source = re.sub(r'href=\\"\.\./notebooks/(\w+)\.ipynb', link, source)
     # JupyterLab's name of a heading is its text, Sphinx' has small letters.
     return re.sub(r'href=\\"#([^"\\]+)\\"', place, source)

@@ -1,0 +1,84 @@
+"""docs/glossary.md: its terms, and the links that lead from a lab to one of them."""
+
+import functools
+import re
+import textwrap
+
+from helpers.files import REPOSITORY
+
+PAGE = REPOSITORY / "docs" / "glossary.md"
+# A term is a heading, so that JupyterLab and GitHub have an address for it, too.
+TERM = re.compile(r"^### (.+)\n\n", re.M)
+LETTER = re.compile(r"^## .\n\n?", re.M)
+# A link of a lab, without a term or with one.
+LINK = re.compile(r"\[([^\]]+)\]\(\.\./docs/glossary\.md(?:#([^)\s]+))?\)")
+ENDINGS = ("", "s", "es", "ing")
+
+
+def anchor(term: str) -> str:
+    """The name that JupyterLab gives to a term's heading."""
+    return term.replace(" ", "-")
+
+
+def terms_of(page: str) -> dict[str, str]:
+    """The Markdown behind each term, in the page's order."""
+    _, *parts = TERM.split(LETTER.sub("", page))
+    return dict(zip(parts[::2], map(str.strip, parts[1::2]), strict=True))
+
+
+@functools.cache
+def _known():
+    return {term.casefold(): term for term in terms_of(PAGE.read_text(encoding="utf-8"))}
+
+
+def term_of(words: str) -> str | None:
+    """The term that the text of a link means, which may be a plural with `*` around it."""
+    plain = " ".join(re.sub(r"[*`]", "", words).casefold().split())
+    found = (_known().get(plain.removesuffix(ending)) for ending in ENDINGS)
+    return next(filter(None, found), None)
+
+
+def lead_to_terms(text: str) -> str:
+    """Let each link to the glossary lead to the term that it is about.
+
+    Parameters
+    ----------
+    text : str
+        Markdown of a lab.
+
+    Returns
+    -------
+    str
+    """
+
+    def led(link):
+        words, place = link.groups()
+        if not place and (term := term_of(words)):
+            place = anchor(term)
+        return f"[{words}](../docs/glossary.md{f'#{place}' if place else ''})"
+
+    return LINK.sub(led, text)
+
+
+def for_the_site(page: str) -> str:
+    """docs/glossary.md with Sphinx' own block for terms, and a line of letters.
+
+    Parameters
+    ----------
+    page : str
+        Markdown.
+
+    Returns
+    -------
+    str
+    """
+    head = LETTER.split(page)[0]
+    terms, first = terms_of(page), {}
+    for term in terms:
+        first.setdefault(term[0].upper(), term)
+    letters = " ".join(f"{{term}}`{letter} <{term}>`" for letter, term in first.items())
+    inside = "\n\n".join(
+        f"{term}\n{textwrap.indent(text, '  ')}" for term, text in terms.items()
+    )
+    letters = f'<div class="letters">\n\n{letters}\n\n</div>\n\n'
+    return f"{head}{letters}```{{glossary}}\n{inside}\n```\n"
