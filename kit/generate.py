@@ -11,7 +11,6 @@ from nbformat.v4 import new_notebook
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
-from kit.glossary import lead_to_terms
 from kit.guesses import NOTE, fill_in, guesses_of
 from kit.labs import Lab
 from kit.long_cells import minutes_of, say_minutes
@@ -78,8 +77,6 @@ def _generated(text, path, number):
                     made.metadata["jupyter"] = {"source_hidden": True}
             elif name:
                 text_metadata(made, worth)
-            if cell.cell_type == "markdown":
-                made.source = lead_to_terms(made.source)
             notebook.cells.append(made)
     for notebook in (student, solution):
         say_difficulty(notebook, points)

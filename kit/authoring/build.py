@@ -10,6 +10,7 @@ import nbformat
 from helpers.files import write_atomically
 from kit.authoring.references import references
 from kit.generate import generate
+from kit.glossary import lead_to_terms
 from kit.labs import Lab
 from kit.student.signature import UNSIGNED, digest, is_changed, read_text, signature, unused
 
@@ -35,7 +36,7 @@ def build(lab: Lab, write: bool = True) -> list[Path]:
     LabError
         If the source breaks a rule; names the file and the line.
     """
-    student, solution = generate(lab)
+    student, solution = notebooks_of(lab)
     if lab.solution.exists():
         keep_outputs(solution, nbformat.read(lab.solution, as_version=4))
     return [
@@ -47,6 +48,15 @@ def build(lab: Lab, write: bool = True) -> list[Path]:
         )
         if written
     ]
+
+
+def notebooks_of(lab: Lab) -> tuple[nbformat.NotebookNode, nbformat.NotebookNode]:
+    """The student's notebook and the solution, with links that lead into the glossary."""
+    student, solution = generate(lab)
+    for cell in (*student.cells, *solution.cells):
+        if cell.cell_type == "markdown":
+            cell.source = lead_to_terms(cell.source)
+    return student, solution
 
 
 def keep_outputs(notebook: nbformat.NotebookNode, stored: nbformat.NotebookNode) -> None:

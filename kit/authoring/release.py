@@ -18,10 +18,9 @@ from helpers.errors import LabError
 from helpers.exercise import find_exercise, numbers_of, shared_words
 from helpers.files import REPOSITORY, TEMPORARY, write_atomically
 from helpers.plain_json import write_json
-from kit.authoring.build import write_notebook, write_students
+from kit.authoring.build import notebooks_of, write_notebook, write_students
 from kit.authoring.index import generate_index
 from kit.authoring.pages.for_students import pages_for_students
-from kit.generate import generate
 from kit.imports import files_behind, imported_by
 from kit.labs import all_labs
 from kit.progress import Progress
@@ -153,7 +152,7 @@ def _write(folder):
         for path, content in pages_for_students().items():
             write_atomically(folder / path, content)
         for lab in labs:
-            student, _ = generate(lab)
+            student, _ = notebooks_of(lab)
             write_students(folder / lab.notebook.relative_to(REPOSITORY), student)
             bar.update()
     write_notebook(folder / "notebooks" / "index.ipynb", generate_index())

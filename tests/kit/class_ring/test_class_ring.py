@@ -132,7 +132,8 @@ def test_the_ring_says_who_is_missing_and_closes_the_gap(played):
 def test_the_ring_ends_with_one_line_when_one_laptop_is_left(played):
     assert "laptops in" not in played.host.rpartition("is missing")[2]
     assert "1 laptop is left. Kept in" in played.host.splitlines()[-1]
-    assert "Traceback" not in played.host + played.laptop
+    said = played.host + played.laptop
+    assert "Traceback" not in said, said
     assert played.laptop.rstrip().endswith("1 laptop is left.")
     assert played.card["finished"]
 
