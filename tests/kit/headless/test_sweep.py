@@ -111,6 +111,7 @@ def test_a_sweep_resumes_and_takes_a_cluster(tmp_path, capsys, monkeypatch, sche
     with open(out / "sweep.csv", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [row["seed"] for row in rows] == ["0", "1"]
+    assert [row["epochs"] for row in rows] == ["1", "1"], "what was fixed, too"
     cards = {card["parameters"]["seed"]: card for card in cards_of(LAB.name)}
     assert cards.keys() == {0, 1}, "a run card each"
     for row in rows:
