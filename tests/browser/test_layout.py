@@ -198,6 +198,23 @@ def test_a_word_in_a_lab_leads_to_its_place_in_the_glossary(lab_server, course, 
     expect(terms.first).not_to_be_in_viewport()
 
 
+@pytest.mark.weekly
+def test_a_link_to_a_section_leads_there_from_another_page_and_from_its_own(
+    lab_server, course, page
+):
+    shutil.copytree(REPOSITORY / "docs", course / "course" / "docs", dirs_exist_ok=True)
+    page.goto(f"{lab_server}/lab/tree/docs/your-notebooks.md?token={student.TOKEN}&reset")
+    page.locator(".jp-MarkdownViewer a", has_text="without a network").click()
+    heading = page.locator(".jp-MarkdownViewer h3", has_text="Without a network")
+    expect(heading).to_be_in_viewport()
+    top = page.locator(".jp-MarkdownViewer h1", has_text="For operators")
+    top.scroll_into_view_if_needed()
+    expect(heading).not_to_be_in_viewport()
+    page.locator(".jp-MarkdownViewer td a", has_text="Plans").click()
+    expect(page.locator(".jp-MarkdownViewer h3", has_text="Plans")).to_be_in_viewport()
+    expect(top).not_to_be_in_viewport()
+
+
 PANELS = """from helpers.figures import show_figure, use_figures
 from helpers.lab_00.figures import matmul_curves
 use_figures()
