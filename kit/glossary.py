@@ -12,6 +12,8 @@ TERM = re.compile(r"^### (.+)\n\n", re.M)
 LETTER = re.compile(r"^## .\n\n?", re.M)
 # A link of a lab, without a term or with one.
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./docs/glossary\.md(?:#([^)\s]+))?\)")
+# From one term to another, and what Sphinx takes in its place.
+OWN_LINK, ROLE = re.compile(r"\[([^\]]+)\]\(#[^)]+\)"), r"{term}`\1`"
 ENDINGS = ("", "s", "es", "ing")
 
 
@@ -72,13 +74,14 @@ def for_the_site(page: str) -> str:
     -------
     str
     """
-    head = LETTER.split(page)[0]
+    head = LETTER.split(page)[0].rpartition("\n\n[")[0] + "\n\n"  # with letters of its own
     terms, first = terms_of(page), {}
     for term in terms:
         first.setdefault(term[0].upper(), term)
     letters = " ".join(f"{{term}}`{letter} <{term}>`" for letter, term in first.items())
     inside = "\n\n".join(
-        f"{term}\n{textwrap.indent(text, '  ')}" for term, text in terms.items()
+        f"{term}\n{textwrap.indent(OWN_LINK.sub(ROLE, text), '  ')}"
+        for term, text in terms.items()
     )
     letters = f'<div class="letters">\n\n{letters}\n\n</div>\n\n'
     return f"{head}{letters}```{{glossary}}\n{inside}\n```\n"
