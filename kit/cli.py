@@ -88,7 +88,7 @@ Parameters = Annotated[
         "-p",
         "--parameter",
         metavar="NAME=VALUE",
-        help="Set a parameter; may be given several times.",
+        help="Set a parameter, which `labs parameters` lists; may be given several times.",
         autocompletion=_parameters_beginning,
     ),
 ]

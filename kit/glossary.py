@@ -14,6 +14,10 @@ LETTER = re.compile(r"^## .\n\n?", re.M)
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./docs/glossary\.md(?:#([^)\s]+))?\)")
 # From one term to another, and what Sphinx takes in its place.
 OWN_LINK, ROLE = re.compile(r"\[([^\]]+)\]\(#[^)]+\)"), r"{term}`\1`"
+ON_THE_SITE = (
+    "The links lead to the\nnotebooks as they were handed out. Yours are in `work/`.",
+    "The links lead to the\nsolved labs of this site.",
+)
 ENDINGS = ("", "s", "es", "ing")
 
 
@@ -74,6 +78,7 @@ def for_the_site(page: str) -> str:
     -------
     str
     """
+    page = page.replace("](../notebooks/", "](../solutions/").replace(*ON_THE_SITE)
     head = LETTER.split(page)[0].rpartition("\n\n[")[0] + "\n\n"  # with letters of its own
     terms, first = terms_of(page), {}
     for term in terms:

@@ -149,7 +149,9 @@ def test_no_link_between_files_is_broken(page):
 @pytest.mark.parametrize("page", REPOSITORY.glob("docs/*.md"), ids=lambda page: page.name)
 def test_the_site_links_only_to_notebooks_that_it_shows(page):
     """Those of solutions/: a link to another one stops `make site`."""
-    assert "../notebooks/" not in page.read_text(encoding="utf-8")
+    text = page.read_text(encoding="utf-8")
+    # In the glossary, `for_the_site` replaces them: in JupyterLab it leads to no solution.
+    assert "../notebooks/" not in text or page.name == "glossary.md"
 
 
 def test_the_page_on_measurements_quotes_the_stored_benchmark():

@@ -34,9 +34,11 @@ class Parameter(NamedTuple):
 
 
 def parameters_of(lab: Lab) -> list[Parameter]:
-    """The parameters of a lab, in the notebook's order; scale itself comes first."""
+    """The parameters of a lab, in the notebook's order."""
     usual, sizes = declared(lab)
-    values = {scale: at_scale(usual, sizes, scale) for scale in SCALES}
+    values = {
+        scale: at_scale(usual, sizes, scale) | {"scale": usual["scale"]} for scale in SCALES
+    }
     comments = papermill.inspect_notebook(str(lab.readable))
     rules = rules_of(lab.name)
     return [
@@ -62,15 +64,12 @@ def show_parameters(lab: Lab) -> None:
     table.add_column("parameter", no_wrap=True)
     table.add_column("usual value")
     table.add_column("what it is; what it must be", ratio=1)
-    for one in parameters_of(lab)[1:]:
+    for one in parameters_of(lab):
         words = "; ".join(filter(None, (one.meaning, one.allowed)))
         table.add_row(one.name, _in_words(one.values), words)
     console = Console(highlight=False, markup=False)
     console.print(table)
-    console.print(
-        f"\nTo set them: labs run {lab.number} -p scale=smoke -p NAME=VALUE. Without a "
-        "scale, it is gpu where there is a GPU, and laptop elsewhere."
-    )
+    console.print(f"\nTo set them: labs run {lab.number} -p scale=smoke -p NAME=VALUE")
 
 
 def _in_words(values):

@@ -715,7 +715,9 @@ def test_a_page_is_found_twice_at_most_and_a_title_before_a_text(site, page, fil
 
 def test_a_question_whose_words_no_page_has_together_finds_some(site, page, file_server):
     address = served(site, file_server)
-    assert "solutions/10_more_machines.html" in answers(page, address, "xylophone compression")
+    assert "solutions/10_more_machines.html" in answers(
+        page, address, "xylophone compression"
+    )
     found = page.locator("#search-results")
     expect(found).to_contain_text("No page has all of these words")
     page.goto(f"{address}search.html?q=xylophone")

@@ -13,14 +13,9 @@ PAGES = (
 )  # fmt: skip
 BESIDE = ("leaderboard/board.json", "leaderboard/board.png", "leaderboard/board-dark.png")
 LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
-SOLVED = "../solutions/"
+SOLVED, UNSOLVED = "../solutions/", "../notebooks/"
 # Sentences that do not hold there, and what stands in their places.
 OTHERWISE = {
-    "glossary": (
-        " The links lead to our\nsolved notebooks, so if you would rather guess first, "
-        "open the one in `work/`.",
-        " The links lead to\nthe notebooks as they were handed out. Yours are in `work/`.",
-    ),
     "your-notebooks": (
         "read [how to get it without a network](operators.md#without-a-network)",
         "ask your teacher for a copy, and set the variable `LABS_DATA_DIR` to its folder",
@@ -65,7 +60,9 @@ def _led(link):
     text, target = link.groups()
     place, _, section = target.partition("#")
     if place.startswith(SOLVED):
-        return f"[{text}]({target.replace(SOLVED, '../notebooks/')})"
+        return f"[{text}]({target.replace(SOLVED, UNSOLVED)})"
+    if place.startswith(UNSOLVED):
+        return link[0]
     known = (*BESIDE, *(f"{name}.md" for name in PAGES))
     if "://" in target or place in known or (section and not place):
         return link[0]
