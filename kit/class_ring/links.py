@@ -38,7 +38,8 @@ class Links:
         self._server = _listening()
         self.port = self._server.getsockname()[1]
         self._guests: queue.Queue = queue.Queue(16)
-        # The connections of the ring; None between two rings.
+        # The connections of the ring; None between two rings, and as soon as another
+        # thread has closed them: `_open` says so.
         self._next: Any = None
         self._before: Any = None
         self._sender = ThreadPoolExecutor(1)
@@ -66,7 +67,7 @@ class Links:
         after, before = (rank + 1) % self._workers, (rank - 1) % self._workers
         deadline = time.monotonic() + FORM_SECONDS
         self._next = _connected(addresses[after], self._key, deadline)
-        send_json(self._next, {"generation": generation, "rank": rank})
+        send_json(_open(self._next), {"generation": generation, "rank": rank})
         while self._before is None:
             try:
                 left = max(0, deadline - time.monotonic())
@@ -93,8 +94,7 @@ class Links:
         """The sum of the arrays of all members, around the ring."""
         ring = self._rank, self._workers, self._send, self._receive
         total = all_gather(reduce_scatter(array, *ring), *ring)
-        if self._sent:
-            self._sent.result(LIMIT_SECONDS)
+        self._wait_until_sent()
         return total
 
     def measure(self) -> list[tuple[int, float]]:
@@ -112,30 +112,33 @@ class Links:
         while size <= LARGEST_PROBE and (seconds < LONG_SECONDS or size <= second):
             points += [self._probe(size) for _ in range(REPEATS)]
             seconds, size = points[-1][1], 2 * size
-        send_array(self._next, np.empty(0, "uint8"))
+        send_array(_open(self._next), np.empty(0, "uint8"))
         return points
 
     def answer(self) -> None:
         """Answer the laptop before, which measures its link."""
         tiny = np.zeros(1, "uint8")
-        while receive_array(self._before, LIMIT_SECONDS, LARGEST_PROBE).size:
-            send_array(self._before, tiny)
+        while receive_array(_open(self._before), LIMIT_SECONDS, LARGEST_PROBE).size:
+            send_array(_open(self._before), tiny)
 
     def _probe(self, size):
         array = np.zeros(size, "uint8")
         began = time.perf_counter()
-        send_array(self._next, array)
-        receive_array(self._next, LIMIT_SECONDS, 1)
+        send_array(_open(self._next), array)
+        receive_array(_open(self._next), LIMIT_SECONDS, 1)
         return size, time.perf_counter() - began
 
     def _send(self, to, array):
         # In a thread: if all waited until the network has their array, nobody would read.
-        if self._sent:
-            self._sent.result(LIMIT_SECONDS)
-        self._sent = self._sender.submit(send_array, self._next, array.copy())
+        self._wait_until_sent()
+        self._sent = self._sender.submit(send_array, _open(self._next), array.copy())
+
+    def _wait_until_sent(self):
+        if sent := self._sent:  # read once: another thread may close the links
+            sent.result(LIMIT_SECONDS)
 
     def _receive(self, sender):
-        return receive_array(self._before, LIMIT_SECONDS)
+        return receive_array(_open(self._before), LIMIT_SECONDS)
 
     def _listen(self):
         while True:
@@ -150,6 +153,12 @@ class Links:
             self._guests.put_nowait((connection, hello))
         except (LabError, OSError, queue.Full):
             connection.close()
+
+
+def _open(connection):
+    if connection is None:
+        raise ConnectionError("the links of this ring have been closed")
+    return connection
 
 
 def _listening():

@@ -127,7 +127,7 @@ def _serve(orders, links, say, tell):
             raise LabError("the host of the ring is gone: ask it for a new join code.")
         try:
             reply = _obey(order, links)
-        except (OSError, LabError, RuntimeError, ValueError, AttributeError) as error:
+        except (OSError, LabError, RuntimeError, ValueError) as error:
             # The host decides: it knows who is missing.
             reply = {"failed": str(error)[:200]}
         quietly(say, reply | {"number": order.get("number")})

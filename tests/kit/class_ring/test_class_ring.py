@@ -129,6 +129,20 @@ def test_the_ring_says_who_is_missing_and_closes_the_gap(played):
     assert "the ring closes the gap" in played.laptop
 
 
+@pytest.mark.parametrize(
+    "order", [{"do": "measure"}, {"do": "answer"}, {"do": "reduce", "values": 9, "own": 1}]
+)
+def test_an_order_after_the_links_were_closed_is_answered_as_failed(order):
+    """Another thread closes them when a laptop is missing, at any moment."""
+    ours, orders, said = links.Links(b"key", b"salt"), queue.Queue(), []
+    ours._rank, ours._workers = 0, 2
+    for one in (order | {"number": 1}, {"do": "end", "text": "It ends."}):
+        orders.put(one)
+    member._serve(orders, ours, said.append, said.append)
+    failed = {"failed": "the links of this ring have been closed", "number": 1}
+    assert said == [failed, "It ends."]
+
+
 def test_the_ring_ends_with_one_line_when_one_laptop_is_left(played):
     assert "laptops in" not in played.host.rpartition("is missing")[2]
     assert "1 laptop is left. Kept in" in played.host.splitlines()[-1]
