@@ -32,7 +32,7 @@ from kit.labs import all_labs, find_lab
 from kit.leaderboard.commands import app as leaderboard_app
 
 app = typer.Typer(
-    help="Build, run and verify the Scaling Labs.",
+    help="Build, run and verify the Scaling Labs. Here, labs stands for .venv/bin/labs.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
 )
@@ -82,6 +82,12 @@ def _devices_beginning(incomplete: str) -> list[str]:
     return [name for name in known if name.startswith(incomplete)]
 
 
+def _with_values(texts: list[str] | None) -> list[str] | None:
+    # Asked first: after `-p scale smoke`, smoke would be taken for a lab.
+    by_name(texts or [])
+    return texts
+
+
 Parameters = Annotated[
     list[str] | None,
     typer.Option(
@@ -90,6 +96,7 @@ Parameters = Annotated[
         metavar="NAME=VALUE",
         help="Set a parameter, which `labs parameters` lists; may be given several times.",
         autocompletion=_parameters_beginning,
+        callback=_with_values,
     ),
 ]
 AsJson = Annotated[
@@ -208,7 +215,6 @@ def run(
 
     For one lab of several, give its number before the name: -p 00.repeats=2.
     """
-    by_name(parameter or [])  # first: after `-p scale smoke`, smoke would be a lab
     labs = _chosen(names)
     parameters = for_each(parameter or [], labs)
     for lab, given in zip(labs, parameters, strict=True):
@@ -246,6 +252,7 @@ def sweep_lab(
             metavar="NAME=VALUES",
             help="Values to combine, such as seed=0..4 or epochs=1,2.",
             autocompletion=_parameters_beginning,
+            callback=_with_values,
         ),
     ] = None,
     scheduler: Annotated[

@@ -12,18 +12,13 @@ TERM = re.compile(r"^### (.+)\n\n", re.M)
 LETTER = re.compile(r"^## .\n\n?", re.M)
 # A link of a lab, without a term or with one.
 LINK = re.compile(r"\[([^\]]+)\]\(\.\./docs/glossary\.md(?:#([^)\s]+))?\)")
-# From one term to another, and what Sphinx takes in its place.
-OWN_LINK, ROLE = re.compile(r"\[([^\]]+)\]\(#[^)]+\)"), r"{term}`\1`"
-ON_THE_SITE = (
-    "The links lead to the\nnotebooks as they were handed out. Yours are in `work/`.",
-    "The links lead to the\nsolved labs of this site.",
-)
+OWN_LINK = re.compile(r"\[([^\]]+)\]\(#([^)]+)\)")  # from one term to another
 ENDINGS = ("", "s", "es", "ing")
 
 
 def anchor(term: str) -> str:
-    """The name that JupyterLab gives to a term's heading."""
-    return term.replace(" ", "-")
+    """The name of a term's heading on GitHub; kit/jupyter finds it in JupyterLab, too."""
+    return re.sub(r"[^a-z0-9 -]", "", term.lower()).replace(" ", "-")
 
 
 def terms_of(page: str) -> dict[str, str]:
@@ -78,14 +73,19 @@ def for_the_site(page: str) -> str:
     -------
     str
     """
-    page = page.replace("](../notebooks/", "](../solutions/").replace(*ON_THE_SITE)
+    page = page.replace("](../notebooks/", "](../solutions/")  # what the site shows
     head = LETTER.split(page)[0].rpartition("\n\n[")[0] + "\n\n"  # with letters of its own
     terms, first = terms_of(page), {}
     for term in terms:
         first.setdefault(term[0].upper(), term)
     letters = " ".join(f"{{term}}`{letter} <{term}>`" for letter, term in first.items())
+    by_anchor = {anchor(term): term for term in terms}
+
+    def as_role(link):
+        return f"{{term}}`{link[1]} <{by_anchor[link[2]]}>`"
+
     inside = "\n\n".join(
-        f"{term}\n{textwrap.indent(OWN_LINK.sub(ROLE, text), '  ')}"
+        f"{term}\n{textwrap.indent(OWN_LINK.sub(as_role, text), '  ')}"
         for term, text in terms.items()
     )
     letters = f'<div class="letters">\n\n{letters}\n\n</div>\n\n'

@@ -196,6 +196,12 @@ def test_a_word_in_a_lab_leads_to_its_place_in_the_glossary(lab_server, course, 
     terms = page.locator(".jp-MarkdownViewer h3")
     expect(terms.filter(has_text="memory growth")).to_be_in_viewport()
     expect(terms.first).not_to_be_in_viewport()
+    entry = page.locator(".jp-MarkdownViewer h3:has-text('memory growth') + p")
+    entry.get_by_role("link", name="Lab 00").click()
+    page.wait_for_function(
+        "() => window.jupyterapp.shell.currentWidget?.context.path"
+        " === 'work/00_devices.ipynb'"
+    )  # the student's own copy
 
 
 @pytest.mark.weekly

@@ -48,6 +48,8 @@ def labs(*arguments, **options):
         (["run", "02", "-p", "scale=huge"], "auto, gpu, laptop, smoke"),
         (["run", "02", "-p", "width"], "NAME=VALUE"),
         (["run", "02", "-p", "scale", "smoke"], "NAME=VALUE"),
+        (["sweep", "02", "-p", "seed", "0..4"], "NAME=VALUE"),
+        (["launch", "09", "-p", "epochs", "3"], "NAME=VALUE"),
         (["run", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02"], "values to combine, such as -p seed=0..4"),

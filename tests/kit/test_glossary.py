@@ -18,9 +18,7 @@ def test_each_link_of_a_lab_leads_to_a_term(lab):
     for path in (lab.notebook, lab.solution):
         cells = nbformat.read(path, as_version=4).cells
         text = "\n".join(c.source for c in cells if c.cell_type == "markdown")
-        found = LINK.findall(text)
-        assert found
-        for words, place in found:
+        for words, place in LINK.findall(text):
             assert place in places or (words, place) == ("glossary", ""), words
 
 
@@ -39,6 +37,12 @@ def test_each_link_of_a_lab_leads_to_a_term(lab):
 )
 def test_the_text_of_a_link_says_which_term_it_means(words, term):
     assert term_of(words) == term
+
+
+def test_a_term_has_the_address_that_github_gives_to_its_heading():
+    assert anchor("Amdahl's law") == "amdahls-law"
+    assert anchor("model FLOPs utilization") == "model-flops-utilization"
+    assert lead_to_terms("[XLA](../docs/glossary.md)") == "[XLA](../docs/glossary.md#xla)"
 
 
 def test_a_place_that_is_given_stays():

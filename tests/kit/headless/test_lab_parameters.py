@@ -26,9 +26,12 @@ def test_every_parameter_is_shown_with_values_that_the_lab_takes(lab, capsys, mo
         check_given(usual | given, lab.name, sizes)
 
 
-def test_what_a_comment_says_about_a_parameter_is_shown():
+def test_the_values_of_each_scale_and_the_comments_are_those_of_the_lab():
     [lab] = [lab for lab in all_labs() if lab.number == "03"]
     meanings = {one.name: one.meaning for one in parameters_of(lab)}
+    values = {one.name: one.values for one in parameters_of(lab)}
+    assert values["epochs"] == {"smoke": 2, "laptop": 12, "gpu": 20}
+    assert values["repeats"] == {"smoke": 5, "laptop": 5, "gpu": 5}
     assert meanings["epochs"] == "at most, for each run"
     assert meanings["batch_sizes"] == "of the race"
     assert meanings["target_accuracy"] == ""

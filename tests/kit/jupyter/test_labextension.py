@@ -1,4 +1,4 @@
-"""JupyterLab finds the kit's extension, which lets a notebook fit its window."""
+"""JupyterLab finds the kit's extension, for the width of a notebook and for links."""
 
 import sys
 from pathlib import Path
