@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from helpers.errors import LabError
+from helpers.errors import LabError, ParameterError
 from helpers.files import FULL, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.notebook import estimate
@@ -51,7 +51,11 @@ def parsed(texts: Iterable[str], lab: Lab) -> dict:
     if given.get("log_dir"):  # relative to this folder, not to the kernel's
         given["log_dir"] = str(Path(given["log_dir"]).absolute())
     known = {name: given.get(name, value) for name, value in usual.items()}
-    check_given(known, lab.name, sizes, set(given) - set(usual))
+    try:
+        check_given(known, lab.name, sizes, set(given) - set(usual))
+    except ParameterError as error:
+        more = f"`labs parameters {lab.number}` explains each of them."
+        raise ParameterError(f"{error} {more}") from error
     return given
 
 

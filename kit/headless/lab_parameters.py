@@ -1,11 +1,12 @@
 """Show what a lab's parameters are at each scale, what they mean and what they may be."""
 
+import tomllib
 from typing import NamedTuple
 
-import papermill
 from rich.console import Console
 from rich.table import Table
 
+from helpers.files import REPOSITORY
 from helpers.parameters import at_scale, rules_of
 from kit.headless.given_parameters import declared
 from kit.labs import Lab
@@ -22,7 +23,7 @@ class Parameter(NamedTuple):
     values : dict
         Its value at each scale, if nobody gives one.
     meaning : str
-        The comment behind it in the notebook, or "".
+        A sentence.
     allowed : str
         What it must be, in words.
     """
@@ -39,35 +40,36 @@ def parameters_of(lab: Lab) -> list[Parameter]:
     values = {
         scale: at_scale(usual, sizes, scale) | {"scale": usual["scale"]} for scale in SCALES
     }
-    comments = papermill.inspect_notebook(str(lab.readable))
-    rules = rules_of(lab.name)
+    meanings, rules = meanings_of(lab), rules_of(lab.name)
     return [
         Parameter(
             name,
             {scale: values[scale][name] for scale in SCALES},
-            _without_none(comments[name]["help"]),
+            meanings[name],
             rules[name].text,
         )
         for name in usual
     ]
 
 
-def _without_none(comment):
-    """Leave out that None is chosen by the scale: the table shows by what."""
-    parts = (part.strip() for part in comment.split(";"))
-    return "; ".join(part for part in parts if not part.startswith("None"))
+def meanings_of(lab: Lab) -> dict[str, str]:
+    """What each parameter means; a lab says it where it differs from the other labs."""
+    found = {}
+    for folder in (REPOSITORY / "helpers", lab.folder):
+        found |= tomllib.loads((folder / "parameters.toml").read_text(encoding="utf-8"))
+    return found
 
 
 def show_parameters(lab: Lab) -> None:
     """Print a table of a lab's parameters."""
+    console = Console(highlight=False, markup=False)
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("parameter", no_wrap=True)
-    table.add_column("usual value")
-    table.add_column("what it is; what it must be", ratio=1)
+    table.add_column("usual value", max_width=console.width // 5)
+    table.add_column("meaning, and what it must be", ratio=1)
     for one in parameters_of(lab):
-        words = "; ".join(filter(None, (one.meaning, one.allowed)))
-        table.add_row(one.name, _in_words(one.values), words)
-    console = Console(highlight=False, markup=False)
+        allowed = f"{one.allowed[0].upper()}{one.allowed[1:]}."
+        table.add_row(one.name, _in_words(one.values), f"{one.meaning} {allowed}")
     console.print(table)
     console.print(f"\nTo set them: labs run {lab.number} -p scale=smoke -p NAME=VALUE")
 
