@@ -12,7 +12,7 @@ SUBMISSIONS ?= submissions
 GRADES ?= grades
 LAB ?=
 
-.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements help
+.PHONY: setup setup-grading setup-dev setup-tests run test test-fast test-changed test-all lab hub build outputs verify grade bench site contact-sheet release requirements upgrade help
 
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' $(MAKEFILE_LIST) | awk -F '\t' '{printf "make %-16s %s\n", $$1, $$2}'
@@ -64,7 +64,9 @@ setup-dev: ## .venv with the packages for authors and tests, too
 	@sh kit/place/setup.sh dev
 setup-tests: ## the same, and the programs that the tests need, at the same time
 	@sh kit/place/setup_tests.sh & sh kit/place/setup.sh dev; made=$$?; wait; exit $$made
-requirements: setup ## pin every dependency again from pyproject.toml
+upgrade: COMPILE += --upgrade
+upgrade: requirements ## pin the newest version of every dependency that pyproject.toml allows
+requirements: setup ## pin again after a change of pyproject.toml; the other pins stay
 	.venv/bin/python -m pip install --quiet uv
 	$(COMPILE) pyproject.toml -o requirements.txt
 	$(COMPILE) --group grading --constraint requirements.txt -o requirements-grading.txt

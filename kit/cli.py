@@ -282,11 +282,12 @@ def sweep_lab(
 @app.command(rich_help_panel=OPERATORS)
 def parameters(
     name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 03.")],
+    as_json: AsJson = False,
 ) -> None:
     """Show the parameters of a lab, with their values at each scale."""
     from kit.headless.lab_parameters import show_parameters
 
-    show_parameters(find_lab(name))
+    show_parameters(find_lab(name), as_json)
 
 
 @app.command(rich_help_panel=OPERATORS)
@@ -889,6 +890,9 @@ def mutants(
     ] = None,
 ) -> None:
     """Change each reference in many small ways, and ask whether its check refuses it."""
+    from helpers.machine.quiet_tensorflow import silence_tensorflow
+
+    silence_tensorflow()  # references import it
     from kit.authoring.mutants import ask
     from kit.authoring.mutants.table import build_table, right_mutants, score
     from kit.authoring.recorded_answers import stored_mutants

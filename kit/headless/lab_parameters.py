@@ -6,6 +6,7 @@ from typing import NamedTuple
 from rich.console import Console
 from rich.table import Table
 
+from helpers import plain_json
 from helpers.files import REPOSITORY
 from helpers.parameters import at_scale, rules_of
 from kit.headless.given_parameters import declared
@@ -60,8 +61,11 @@ def meanings_of(lab: Lab) -> dict[str, str]:
     return found
 
 
-def show_parameters(lab: Lab) -> None:
-    """Print a table of a lab's parameters."""
+def show_parameters(lab: Lab, as_json: bool = False) -> None:
+    """Print a table of a lab's parameters, or a list of them as JSON."""
+    if as_json:
+        print(plain_json.as_json([one._asdict() for one in parameters_of(lab)]))
+        return
     console = Console(highlight=False, markup=False)
     table = Table(show_edge=False, pad_edge=False)
     table.add_column("parameter", no_wrap=True)

@@ -85,7 +85,7 @@ def start(
         line = _how_to_resume(lab, folder, here, restarts, engine)
         raise KeyboardInterrupt(line) from None
     who = f"Worker {place['task']['index']} has" if place else "All workers have"
-    print(f"{who} ended without an error. Logs and checkpoints: {folder}")
+    print(f"{who} ended without an error. Logs and results: {folder}")
     if not place and (last := _last_line(folder / "worker-0.log")):
         print(f"Worker 0 wrote last: {last}")
 

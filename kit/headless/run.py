@@ -8,6 +8,7 @@ from rich.table import Table
 from rich.text import Text
 
 from helpers import plain_json
+from helpers.data.places import own_folder
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder
 from helpers.machine import other_load
@@ -54,6 +55,7 @@ def run(
     console = Console(stderr=as_json)
     for folder, what in ((runs_folder(), "run cards"), (REPORTS, "reports")):
         check_folder(folder, what, OWN_FOLDERS)
+    own_folder()  # now, and not in each lab
     name = f"{time.strftime('%Y%m%dT%H%M%S')}-{os.getpid()}"
     os.environ["LABS_RUN"] = name  # for the run cards
     results = []

@@ -23,6 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers import plain_json
+from helpers.data.places import own_folder
 from helpers.errors import LabError
 from helpers.files import reports_folder, runs_folder, write_atomically
 from helpers.run_card.documents import cards_of, versions
@@ -134,6 +135,7 @@ def sweep(
     check_folder(out, "results", "name another folder with --out")
     if not scheduler:
         check_folder(runs_folder(), "run cards", "set LABS_RUNS_DIR to a folder of yours")
+        own_folder()
     keys = [_key(lab, point) for point in points]
     results = {key: _stored(out / f"{key}.json") for key in keys}
     tasks = [

@@ -66,6 +66,7 @@ def labs(*arguments, **options):
             ],
             "GiB of memory",
         ),
+        (["run", "02", "-p", "epochs=0"], "/labs parameters 02` explains each of them."),
         (["run", "77"], "there is no lab '77'"),
         (["collect", "a.zip", "b", "--due", "20.11.2026"], "--due takes a day and a time"),
         (["plan", "--model", "gpt5"], "--model must be one of mt-nlg-530b, "),
@@ -78,6 +79,22 @@ def test_a_mistake_is_one_line_before_anything_runs(arguments, says):
     assert ended.stdout == ""
     assert says in ended.stderr
     assert len(ended.stderr.splitlines()) == 1
+
+
+@pytest.mark.parametrize("command", ["run", "sweep"])
+def test_a_data_folder_that_is_not_there_is_one_line_before_anything_runs(
+    command, tmp_path
+):
+    none = {
+        "LABS_DATA_DIR": str(tmp_path / "none"),
+        "LABS_RUNS_DIR": str(tmp_path / "runs"),
+    }
+    arguments = [command, "02", "-p", "scale=smoke"]
+    ended = labs(*arguments, env=os.environ | none, cwd=tmp_path)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    [line] = ended.stderr.splitlines()
+    assert line.startswith("labs: LABS_DATA_DIR is ")
+    assert not list((tmp_path / "runs").rglob("*.json"))
 
 
 @pytest.mark.parametrize(

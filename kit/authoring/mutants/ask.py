@@ -89,7 +89,6 @@ def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> d
     LabError
         If the reference itself does not pass.
     """
-    silence_tensorflow()  # a reference imports it
     found = list(mutants(source_of(exercise)))
     passed = []
     with Asker() as asker:
@@ -144,12 +143,12 @@ class Asker:
 
 
 def _ask(pipe):
+    for descriptor in (1, 2):  # libraries complain about mutants
+        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     from helpers.checks import judge_answer
     from helpers.machine.devices import prepare_devices
     from helpers.notebook.kernel_patch import patch_this_kernel
 
-    for descriptor in (1, 2):  # libraries complain about mutants
-        os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
     resource.setrlimit(resource.RLIMIT_DATA, (MEMORY_BYTES, MEMORY_BYTES))
     silence_tensorflow()
     patch_this_kernel()

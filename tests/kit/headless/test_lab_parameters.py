@@ -1,5 +1,6 @@
 """`labs parameters` shows what a lab takes, and what it shows may be given."""
 
+import json
 import re
 import tomllib
 
@@ -30,6 +31,8 @@ def test_every_parameter_is_shown_with_values_that_the_lab_takes(lab, capsys, mo
         assert one.allowed[1:] in printed
         assert f" {one.meaning} " in printed
         assert re.fullmatch(r"[A-Z].{10,}\.", one.meaning), one
+    show_parameters(lab, as_json=True)
+    assert json.loads(capsys.readouterr().out) == [one._asdict() for one in shown]
     for scale in SCALES:
         given = {one.name: one.values[scale] for one in shown}
         check_given(usual | given, lab.name, sizes)
