@@ -76,7 +76,8 @@ class _Gaps(Formatter):
     def format_field(self, value, format_spec):
         if format_spec.startswith("of "):
             one, _, several = format_spec.removeprefix("of ").partition("|")
-            return f"{value:,g} {one if value == 1 else several or f'{one}s'}"
+            number = f"{value:,}" if isinstance(value, int) else f"{value:,g}"
+            return f"{number} {one if value == 1 else several or f'{one}s'}"
         if format_spec == "quoted":
             return quoted(value)
         if format_spec.startswith("list"):

@@ -62,7 +62,7 @@ EXERCISES = exercises()
 # One thing in the plural, but at the end of a list: "batches of 3, 3, 1 images".
 MISCOUNTED = re.compile(
     r"\bit were\b|(?<![\w.,-])(?<!, )1 (?:were|batches|fetches|(?:epoch|example|image|"
-    r"line|message|number|point|product|repeat|replica|save|step|tensor|time|value|"
+    r"line|message|number|parameter|point|product|repeat|replica|save|step|tensor|time|value|"
     r"weight|worker)s)\b"
 )
 NUMBERS = [exercise for exercise, _, _ in EXERCISES]

@@ -179,6 +179,7 @@ def test_a_long_line_takes_no_time(letter):
         ("it made {n:of save}", {"n": 1}, "it made 1 save"),
         ("it made {n:of save}", {"n": 0}, "it made 0 saves"),
         ("{n:of batch|batches}", {"n": 1500}, "1,500 batches"),
+        ("{n:of parameter}", {"n": 1_234_567}, "1,234,567 parameters"),
         ("{names:list} are there", {"names": ["a", 2]}, "a, 2 are there"),
         ("{losses:list .2f}", {"losses": [1, 0.125]}, "1.00, 0.12"),
         ("it printed {line:quoted}", {"line": "a\nb  c"}, "it printed `a b c`"),
