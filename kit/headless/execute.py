@@ -188,7 +188,10 @@ def _execute(notebook, output, parameters, progress):
         where = "" if kind is ParameterError else f"{error.ename} in {notebook.name}: "
         raise kind(f"{where}{error.evalue}") from error
     except DeadKernelError as error:
-        raise LabError(f"the kernel died in {notebook.name}: {error}") from error
+        raise LabError(
+            f"the kernel of {notebook.name} died, as when memory runs out: close what else "
+            "is running, or give smaller sizes, such as -p scale=smoke."
+        ) from error
     except KeyboardInterrupt:
         # Of the cell that nobody waits for any more asyncio would print a traceback.
         logging.getLogger("asyncio").setLevel(logging.CRITICAL)

@@ -342,6 +342,24 @@ def test_ctrl_c_ends_a_run_in_one_line(tmp_path):
     assert not alive
 
 
+def test_of_a_kernel_that_died_one_line_says_what_helps(tmp_path):
+    running = subprocess.Popen(
+        [LABS, "run", "01", "-p", "scale=smoke"],
+        text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+    )  # fmt: skip
+    while not list((tmp_path / "runs").glob("*/*.json")):  # until the lab has begun
+        assert running.poll() is None
+        time.sleep(0.1)
+    for kernel in psutil.Process(running.pid).children(recursive=True):
+        kernel.kill()
+    printed, errors = running.communicate(timeout=200)
+    assert running.returncode == 1
+    assert re.findall(
+        "^(the kernel of .*) died, as when memory", printed, re.MULTILINE
+    ) == ["the kernel of 01_gradient_descent.ipynb"]
+    assert errors == ""
+
+
 def test_ctrl_c_in_the_second_lab_keeps_the_report_of_the_first(tmp_path, monkeypatch):
     def stop_in_lab_00(lab, *_):
         if lab.number == "00":
