@@ -174,6 +174,13 @@ def new(
     build([lab.name])
     folder = lab.folder.relative_to(REPOSITORY)
     typer.echo(f"Edit labs/{lab.source.name} and {folder}; then: labs outputs {lab.number}")
+    written = [
+        f"labs/{lab.source.name}", folder, f"tests/answers/{folder.name}",
+        *(f"{place}/{lab.name}.ipynb" for place in ("notebooks", "solutions")),
+        f"docs/run_cards/{lab.name}.json",
+    ]  # fmt: skip
+    rest = "labs build; labs mutants"
+    typer.echo(f"To take it away again: rm -rf {' '.join(map(str, written))}; {rest}")
 
 
 @app.command(rich_help_panel=AUTHORS)

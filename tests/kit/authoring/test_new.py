@@ -41,7 +41,7 @@ def files_of(folder):
     return {
         path.relative_to(folder): path.read_bytes()
         for path in folder.rglob("*")
-        if path.is_file() and not {"__pycache__", "runs"} & set(path.parts)
+        if path.is_file() and not {"__pycache__", "runs", "reports"} & set(path.parts)
     }
 
 
@@ -49,11 +49,11 @@ def files_of(folder):
 def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(tmp_path):
     copy = tmp_path / "copy"
     ignore = shutil.ignore_patterns(
-        ".venv", ".git", "__pycache__", "runs", "build", "work", "*.kept-*"
+        ".venv", ".git", "__pycache__", "runs", "reports", "build", "work", "*.kept-*"
     )
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)
-    in_copy(copy, "kit.cli", "new", NAME)
+    away = in_copy(copy, "kit.cli", "new", NAME).rpartition("away again: ")[2].split(";")[0]
     in_copy(copy, "kit.cli", "mutants", "13.1")
     in_copy(copy, "kit.cli", "outputs", "13")
     after = files_of(copy)
@@ -97,3 +97,11 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
         ["solved", "13_example", "1", "0", "1", "1", "graded"],
         ["unsolved", "13_example", "0", "0", "0", "1", UNCHANGED],
     ]
+    subprocess.run(away, shell=True, cwd=copy, check=True)
+    in_copy(copy, "kit.cli", "build")
+    for made in ("handed-in", "grades"):
+        shutil.rmtree(copy / made)
+    left = files_of(copy)
+    differ = [str(path) for path, text in left.items() if before.get(path) != text]
+    assert differ == ["docs/checks.md"], "the table that `labs mutants` writes"
+    assert before.keys() == left.keys()
