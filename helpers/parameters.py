@@ -44,7 +44,7 @@ def whole(low: int, high: int) -> Rule:
         is_whole = isinstance(value, int) and not isinstance(value, bool)
         return is_whole and low <= value <= high
 
-    return Rule(allows, f"a whole number from {low} to {high:,}")
+    return Rule(allows, f"a whole number from {low:,} to {high:,}")
 
 
 def number(low: float, high: float) -> Rule:
@@ -54,7 +54,7 @@ def number(low: float, high: float) -> Rule:
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         return is_number and low <= value <= high
 
-    return Rule(allows, f"a number from {low:g} to {high:g}", float)
+    return Rule(allows, f"a number from {low:g} to {high:,g}", float)
 
 
 def one_of(*values: object) -> Rule:

@@ -257,7 +257,8 @@ def sweep_lab(
             "-p",
             "--parameter",
             metavar="NAME=VALUES",
-            help="Values to combine, such as seed=0..4 or epochs=1,2.",
+            help="Values to combine, such as seed=0..4 or epochs=1,2 or "
+            "batch_sizes=[16,64],[16,256].",
             autocompletion=_parameters_beginning,
             callback=_with_values,
         ),
@@ -266,11 +267,17 @@ def sweep_lab(
         str | None, typer.Option(metavar="ADDRESS", help="A Dask scheduler with TLS.")
     ] = None,
     out: Annotated[
-        Path | None, typer.Option(help="The folder for runs, table and figure.")
+        Path | None,
+        typer.Option(
+            help="The folder for runs, table and figure, in place of reports/sweep-LAB."
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run a lab for every combination of values, and write a table and a figure."""
+    """Run a lab for every combination of values, and write a table and a figure.
+
+    The same command continues a sweep that was interrupted.
+    """
     from kit.headless.sweep import sweep as run_sweep
 
     if not parameter:
@@ -327,7 +334,8 @@ def launch(
     folder: Annotated[
         Path | None,
         typer.Option(
-            help="Resume the training, or run the script, that is in this folder."
+            help="The folder for logs and checkpoints: a training that has begun there "
+            "resumes. If lab 09 wrote a training into it, that one runs."
         ),
     ] = None,
     engine: Annotated[

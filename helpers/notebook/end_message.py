@@ -2,6 +2,7 @@
 
 import os
 import re
+import tomllib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from helpers.notebook.notebooks import address_in, heading_above, read_notebook
 from helpers.run_card import predictions
 from helpers.run_card.progress import Progress
 
-# Where students write to the owner of the course; see docs/operators.md.
+# Where students write to the owner of the course; see docs/maintain.md.
 FEEDBACK = "LABS_FEEDBACK_URL"
+PROJECT = REPOSITORY / "pyproject.toml"
 
 
 def at_the_start(lab: str, done: Progress, home: str) -> tuple[str, str]:
@@ -67,9 +69,19 @@ def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]
     if home:
         certificate = (f"{home}/certificate", "Your certificate")
         yield [(home, "Start page"), *([", ", certificate] if done.done else [])]
-    address = os.environ.get(FEEDBACK, "")
+    address = _feedback_address()
     if re.match("https?://|mailto:", address):
         yield [(address, f"Send feedback on lab {content['lab'][:2]}")]
+
+
+def _feedback_address():
+    if FEEDBACK in os.environ:
+        return os.environ[FEEDBACK]
+    try:
+        own = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["scaling-labs"]
+        return str(own.get("feedback", ""))
+    except (OSError, ValueError, LookupError, AttributeError):
+        return ""  # a box has no such file, and most owners give no address
 
 
 def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:

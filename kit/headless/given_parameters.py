@@ -54,8 +54,9 @@ def parsed(texts: Iterable[str], lab: Lab) -> dict:
     try:
         check_given(known, lab.name, sizes, set(given) - set(usual))
     except ParameterError as error:
-        more = f"`labs parameters {lab.number}` explains each of them."
-        raise ParameterError(f"{error} {more}") from error
+        more = f" `labs parameters {lab.number}` explains its parameters."
+        by_variable = str(error).startswith("LABS_SCALE")
+        raise ParameterError(f"{error}{'' if by_variable else more}") from error
     return given
 
 

@@ -63,7 +63,8 @@ def plan_for(
         settings["parameters"] = parameters
     silence_tensorflow()  # the references import it
     planned = plan(settings, find_exercise("10.2").reference)
-    settings.setdefault("goal", f"an accuracy that takes {settings['images']:,.0f} images")
+    images = f"{settings['images']:,.0f} images with small batches"
+    settings.setdefault("goal", f"an accuracy that takes {images}")
     assumed = [
         name
         for name in ("parameters", "critical_batch", "images")

@@ -106,9 +106,10 @@ def _reset(lab, name):
     path = found.path
     if not path.exists():
         raise LabError(_unreadable(lab, path))
+    mine = _read(path)
     if "." not in name:
         content = newest
-    elif mine := _read(path):
+    elif mine:
         given = _given(lab, began_with(mine)) or newest
         content = given and give_back(mine, given, name)
     else:
@@ -116,7 +117,7 @@ def _reset(lab, name):
     if not content:
         raise LabError(f"notebooks/{lab.notebook.name} is not as handed out: {put_back()}.")
     copy = None
-    if "." not in name or content.cells != mine.cells:
+    if not mine or content.cells != mine.cells:
         copy = _replace(path, nbformat.writes(content) + "\n")
         _trust_as(_read(copy), content)
     numbers = numbers_of(lab.number)

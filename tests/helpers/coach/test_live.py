@@ -269,6 +269,7 @@ def test_the_first_message_says_how_far_the_student_is(screen, monkeypatch):
     assert '<a href="/start" style="text-decoration: underline">Start page</a>' in page
 
 
+@pytest.mark.parametrize("place", ["variable", "project"])
 @pytest.mark.parametrize(
     ("address", "linked"),
     [
@@ -279,11 +280,18 @@ def test_the_first_message_says_how_far_the_student_is(screen, monkeypatch):
     ],
 )
 def test_the_end_links_to_where_the_owner_wants_feedback(
-    screen, monkeypatch, address, linked
+    screen, monkeypatch, tmp_path, place, address, linked
 ):
     from helpers.notebook import end_message
 
-    monkeypatch.setenv(end_message.FEEDBACK, address)
+    project = tmp_path / "pyproject.toml"
+    monkeypatch.setattr(end_message, "PROJECT", project)
+    monkeypatch.delenv(end_message.FEEDBACK, raising=False)
+    if place == "variable":
+        project.write_text('[tool.scaling-labs]\nfeedback = "https://example.org/another"')
+        monkeypatch.setenv(end_message.FEEDBACK, address)
+    else:
+        project.write_text(f'[tool.scaling-labs]\nfeedback = "{address}"')
     card, done = run(monkeypatch, 1), session.done_so_far()
     shown = end_message.lines(card.content, done)
     page = end_message.page("Checks passed", done, shown, ("next.ipynb", "Next"))

@@ -71,6 +71,15 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     assert changed == generated, "lists of labs"
     said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "13", *TESTS)
     assert "failed" not in said
+    # Nor a lesson, which only its author can write.
+    in_copy(
+        copy,
+        "pytest",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "tests/kit/authoring/test_teaching.py",
+    )
     said = in_copy(copy, "kit.cli", "run", "13", "-p", "batch_size=16", "-p", "scale=smoke")
     assert "1 of 1" in said
     if sandbox.problem():

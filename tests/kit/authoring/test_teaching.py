@@ -7,7 +7,7 @@ import pytest
 
 from helpers.errors import LabError
 from kit.authoring.pages.teaching import TEACHING, teaching_tables
-from kit.labs import all_labs
+from kit.labs import all_labs, find_lab
 
 SAID = tomllib.loads(TEACHING.read_text(encoding="utf-8"))
 ROUTES = SAID.pop("routes")
@@ -34,15 +34,15 @@ def test_every_lab_is_in_the_order_and_each_question_has_its_measured_answer():
     for lab in MINUTES:
         assert f"\n| [{lab.number}](../solutions/{lab.name}.ipynb) " in tables["order"]
     assert tables["votes"].count("<details>") == len(SAID)
-    assert tables["goals"].count("\n| [") == len(SAID) == len(all_labs())
+    assert tables["goals"].count("\n| [") == len(SAID)
     assert "\n\n256 images, by the median." in tables["votes"]  # the stored run of lab 03
     assert "{" not in tables["votes"]
-    assert tables["lessons"].count("\n| [") == len(all_labs())
+    assert tables["lessons"].count("\n| [") == len(SAID)
 
 
 def test_a_lesson_says_when_a_class_comes_to_its_predictions():
     rows = teaching_tables(MINUTES)["lessons"].splitlines()[2:]
-    for lab, row in zip(all_labs(), rows, strict=True):
+    for lab, row in zip(map(find_lab, SAID), rows, strict=True):
         _, link, first, vote, heading, _, _ = row.split("|")
         assert lab.number in link
         first, vote = (int(re.search(r"\d+", cell)[0]) for cell in (first, vote))

@@ -179,7 +179,7 @@ def test_without_a_law_it_says_what_to_run():
 
 def test_a_plan_names_the_accuracy_of_lab_03_and_takes_its_images(fit):
     before = labs_plan(8).output
-    assert "To an accuracy that takes 1,000,000 images: " in before
+    assert "To an accuracy that takes 1,000,000 images with small batches: " in before
     card = open_card("03_time_to_accuracy", {"target_accuracy": 0.8}, {})
     card.measure("laws", {"floor": 30.0, "bend": 1000.0, "t0_seconds": 1, "peak": 1})
     after = labs_plan(8)
@@ -193,7 +193,10 @@ def test_a_plan_names_the_accuracy_of_lab_03_and_takes_its_images(fit):
 def test_a_race_without_a_law_gives_no_goal(fit):
     card = open_card("03_time_to_accuracy", {"target_accuracy": 0.8}, {})
     card.measure("laws", {"floor": 30.0, "bend": 0.0, "t0_seconds": 1, "peak": 1})
-    assert "To an accuracy that takes 1,000,000 images: " in labs_plan(8).output
+    assert (
+        "To an accuracy that takes 1,000,000 images with small batches: "
+        in labs_plan(8).output
+    )
 
 
 def test_the_command_prints_the_plan_alone(fit):

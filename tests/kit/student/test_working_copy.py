@@ -525,6 +525,20 @@ def test_an_exercise_is_given_back_and_all_else_stays(course, seed):
         assert (course / copy).read_bytes() == before
 
 
+def test_a_lab_that_is_as_handed_out_is_left_alone(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    before = path.read_bytes()
+    assert update.reset("02").endswith("nothing to do.")
+    assert path.read_bytes() == before
+    assert not (course / "work" / "backups").exists()
+    work_on(path, random.Random(1))
+    mine = path.read_bytes()
+    assert "what you had is in work/backups/" in update.reset("02")
+    [copy] = (course / "work" / "backups").iterdir()
+    assert copy.read_bytes() == mine
+
+
 def open_in(lab):
     [state] = [state for state in start_page.lab_states() if state.name == lab.name]
     return state.work.open_exercises
@@ -669,7 +683,7 @@ def test_the_commands_say_what_they_did_in_a_line(course):
     assert line.endswith("handed out, in work/02_throughput.ipynb: nothing to do.")
     assert contents(course / "work") == before
     [line] = said("reset", "02")
-    assert line.endswith("choose Revert.")
+    assert line.endswith("handed out, in work/02_throughput.ipynb: nothing to do.")
     newer(find_lab("02"), random.Random(8))
     [line] = said("update", "02")
     assert line.startswith("work/02_throughput.ipynb has the new version")
