@@ -50,11 +50,11 @@ release: setup-dev ## make release VERSION=0.2.0: version, notes, hand-out and s
 	@$(MAKE) site
 	@rm -rf build/release && mkdir -p build/release
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
-	  $(LABS) release "$$folder/scaling-labs-$(VERSION)" && \
+	  $(LABS) release "$$folder/scaling-labs-$(VERSION)" > /dev/null && \
 	  tar -C "$$folder" -czf build/release/scaling-labs-$(VERSION).tar.gz scaling-labs-$(VERSION)
 	@tar -C build -czf build/release/site-$(VERSION).tar.gz site
 	@sed '1,/^## \[$(VERSION)\]/d; /^## \[/,$$d' CHANGELOG.md > build/release/notes.md
-	@ls build/release
+	@ls -d build/release/*
 	@echo "Commit pyproject.toml and CHANGELOG.md: a push to main tags the version."
 setup: ## .venv with the pinned packages; repaired if it does not start
 	@sh kit/place/setup.sh student

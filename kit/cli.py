@@ -198,6 +198,9 @@ def outputs(
     for lab in _chosen(names):
         try:
             store_outputs(lab, scale)
+            typer.echo(
+                f"{lab.name}: its outputs are stored in solutions/ and docs/run_cards/"
+            )
         except LabError as error:  # the other labs are still executed
             failed.append(str(error))
     build_readme()
@@ -900,7 +903,8 @@ def mutants(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[EXERCISE]...", help="Such as 2.1; by default those that changed."
+            metavar="[EXERCISE]...",
+            help="Such as 2.1, or 02 for a lab; by default those that changed.",
         ),
     ] = None,
 ) -> None:
@@ -914,10 +918,13 @@ def mutants(
     from kit.progress import Progress
     from kit.todo_cells import todo_cells
 
-    known = [e.number for lab in all_labs() for e in todo_cells(lab)]
-    if unknown := set(names or ()) - set(known):
+    of_labs = {lab.number: [e.number for e in todo_cells(lab)] for lab in all_labs()}
+    known = [number for numbers in of_labs.values() for number in numbers]
+    names = [number for name in names or () for number in of_labs.get(name, [name])]
+    if unknown := set(names) - set(known):
         raise LabError(
-            f"there is no exercise {min(unknown)}: give one of {', '.join(known)}."
+            f"there is no exercise {min(unknown)}: give one of {', '.join(known)}, or a "
+            "lab, such as 02."
         )
     changed = [
         n for n in known if stored_mutants(n).get("fingerprint") != ask.fingerprint(n)
@@ -989,9 +996,10 @@ def main() -> None:
     try:
         app()
     except LabError as error:
+        line = environment.as_started(str(error))
         if "--json" in sys.argv:
-            typer.echo(plain_json.as_json({"error": str(error)}))
-        typer.echo(environment.as_started(f"labs: {error}"), err=True)
+            typer.echo(plain_json.as_json({"error": line}))
+        typer.echo(f"labs: {line}", err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit."):
             reason = "this copy is for students and lacks that command."

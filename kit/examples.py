@@ -7,7 +7,7 @@ EXAMPLES = {
     "update": "labs update 02",
     "reset": "labs reset 2.1",
     "run": "labs run 02 -p batch_size=256 -p epochs=3",
-    "sweep": "labs sweep 03 -p batch_size=32,128,512 -p seed=0..4",
+    "sweep": "labs sweep 02 -p batch_size=32,128,512 -p seed=0..4",
     "parameters": "labs parameters 03",
     "launch": "labs launch 09 --workers 4 --restart 3",
     "certificate": "labs certificate",

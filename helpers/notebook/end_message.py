@@ -69,12 +69,12 @@ def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]
     if home:
         certificate = (f"{home}/certificate", "Your certificate")
         yield [(home, "Start page"), *([", ", certificate] if done.done else [])]
-    address = _feedback_address()
-    if re.match("https?://|mailto:", address):
+    if is_address(address := feedback_address()):
         yield [(address, f"Send feedback on lab {content['lab'][:2]}")]
 
 
-def _feedback_address():
+def feedback_address() -> str:
+    """What the owner of this copy has set as the address for feedback, or ""."""
     if FEEDBACK in os.environ:
         return os.environ[FEEDBACK]
     try:
@@ -82,6 +82,11 @@ def _feedback_address():
         return str(own.get("feedback", ""))
     except (OSError, ValueError, LookupError, AttributeError):
         return ""  # a box has no such file, and most owners give no address
+
+
+def is_address(text: str) -> bool:
+    """Whether a link can lead there."""
+    return re.match("https?://.|mailto:.+@", text) is not None
 
 
 def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:

@@ -51,7 +51,8 @@ def new_version(version: str, folder: Path = REPOSITORY) -> list[Path]:
     command = ["git", "-C", str(folder), "status", "--porcelain"]
     git = subprocess.run(command, capture_output=True, text=True, check=True)
     if git.stdout:
-        raise LabError("commit your changes first: a release is made from a commit.")
+        names = ", ".join(line[3:] for line in git.stdout.splitlines()[:5])
+        raise LabError(f"a release is made from a commit: first commit or remove {names}.")
     heading = f"## [{version}] - {time.strftime('%Y-%m-%d')}\n"
     write_atomically(changes, f"{before}{OPEN}\n{heading}{rest}")
     write_atomically(project, VERSION_LINE.sub(f'version = "{version}"', text, count=1))

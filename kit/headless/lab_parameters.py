@@ -13,6 +13,7 @@ from kit.headless.given_parameters import declared
 from kit.labs import Lab
 
 SCALES = ("smoke", "laptop", "gpu")
+NO_EFFECT = "It has no effect here"  # the meaning of a parameter begins with it
 
 
 class Parameter(NamedTuple):
@@ -80,7 +81,7 @@ def show_parameters(lab: Lab, as_json: bool = False) -> None:
 
 def _in_words(values):
     """One value for all scales, or a line for each scale."""
-    texts = {scale: str(value) for scale, value in values.items()}
+    texts = {scale: str(value) or "''" for scale, value in values.items()}
     if len(set(texts.values())) == 1:
         return texts["laptop"]
     return "\n".join(f"{scale} {text}" for scale, text in texts.items())

@@ -31,6 +31,7 @@ from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_heading, in_short, in_words
 from kit.headless.execute import execute, timed
 from kit.headless.given_parameters import by_name, check_folder, parsed, warning
+from kit.headless.lab_parameters import NO_EFFECT, meanings_of
 from kit.headless.report import facts, page, shown, write_table
 from kit.headless.sweep_figure import draw
 from kit.labs import Lab, find_lab, title_and_question
@@ -75,10 +76,14 @@ def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]
         parsed([f"{n}={v}" for n, v in zip(values, chosen, strict=True)], lab)
         for chosen in itertools.product(*values.values())
     ]
+    swept = [name for name, each in values.items() if len(each) > 1]
+    for name in swept:
+        if meanings_of(lab)[name].startswith(NO_EFFECT):
+            raise LabError(f"{name} has no effect in lab {lab.number}: leave it out.")
     scale = os.environ.get("LABS_SCALE")
     if scale:  # here, and not where a run happens to run
         points = [{"scale": scale} | point for point in points]
-    return [name for name, each in values.items() if len(each) > 1], points
+    return swept, points
 
 
 def _several(text):

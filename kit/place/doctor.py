@@ -23,6 +23,7 @@ from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, runs_folder, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
+from helpers.notebook.end_message import FEEDBACK, feedback_address, is_address
 from helpers.parameters import SCALES
 from kit.place import environment
 from kit.version import kit_version
@@ -47,6 +48,8 @@ def doctor(as_json: bool = False) -> bool:
         "data cache": cache,
         "disk": disk,
     }
+    if address := feedback_address():
+        questions["feedback"] = partial(feedback, address)
     if find_spec("kit.grading"):  # a hand-out for students does not grade
         questions["grading sandbox"] = isolation
     findings = {what: _survive(question) for what, question in questions.items()}
@@ -135,6 +138,14 @@ def surroundings() -> Finding:
         return "ok", "no settings that interfere", ""
     remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks with `labs lab`."
     return "note", f"ignored: {'; '.join(what for what, _ in found)}", remedy
+
+
+def feedback(address: str) -> Finding:
+    """Whether the labs can end with a link to where the owner wants feedback."""
+    if is_address(address):
+        return "ok", f"each lab ends with a link to {address[:80]}", ""
+    wanted = f"Write https://… or mailto:… into {FEEDBACK} or pyproject.toml."
+    return "note", f"{address[:80]!r} is no address, so labs end without a link", wanted
 
 
 def kernel() -> Finding:

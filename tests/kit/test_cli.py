@@ -52,6 +52,7 @@ def labs(*arguments, **options):
         (["launch", "09", "-p", "epochs", "3"], "NAME=VALUE"),
         (["run", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
         (["sweep", "02", "-p", "epochs=1", "-p", "epochs=2"], "-p gives epochs twice"),
+        (["sweep", "10", "-p", "epochs=1,2"], "epochs has no effect in lab 10"),
         (["sweep", "02"], "values to combine, such as -p seed=0..4"),
         (["run", "02", "03", "-p", "train_images=100"], "1,024 is larger"),
         (
@@ -482,7 +483,7 @@ def test_a_parameter_that_is_nearly_right_is_asked_about():
         parsed(["sweep_batch_size=8"], find_lab("02"))
     with pytest.raises(ParameterError, match=r"columns\. Did you mean repeats\?"):
         parsed(["repets=2"], find_lab("00"))
-    with pytest.raises(ParameterError, match=r"columns\.$"):
+    with pytest.raises(ParameterError, match=r"columns\. `labs parameters 00` "):
         parsed(["something=2"], find_lab("00"))
 
 
@@ -556,6 +557,18 @@ def test_the_help_is_grouped_by_who_needs_a_command(capsys):
 
 def test_the_version_names_the_commit():
     assert re.fullmatch(r"Scaling Labs [\d.]+, commit \S+\n", labs("--version").stdout)
+
+
+@pytest.mark.parametrize(
+    ("address", "state"), [("mailto:me@example.org", "ok"), ("me@example.org", "note")]
+)
+def test_the_doctor_says_whether_the_address_for_feedback_is_one(
+    address, state, monkeypatch
+):
+    monkeypatch.setenv("LABS_FEEDBACK_URL", address)
+    assert doctor.feedback(address)[0] == state
+    monkeypatch.setattr(doctor, "_survive", lambda question: ("ok", "", ""))
+    assert doctor.doctor()
 
 
 def test_the_doctors_findings_are_available_as_json():

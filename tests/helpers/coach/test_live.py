@@ -276,6 +276,7 @@ def test_the_first_message_says_how_far_the_student_is(screen, monkeypatch):
         ("https://example.org/?a=1&b=2", "https://example.org/?a=1&amp;b=2"),
         ("mailto:me@example.org", "mailto:me@example.org"),
         ("javascript:alert(1)", ""),
+        ("me@example.org", ""),
         ("", ""),
     ],
 )

@@ -57,5 +57,5 @@ def test_a_release_needs_notes_and_a_commit(folder):
         new_version("0.3.0", folder)
     with (folder / "CHANGELOG.md").open("r+") as file:
         file.write(NOTES)
-    with pytest.raises(LabError, match="commit your changes"):
+    with pytest.raises(LabError, match="first commit or remove "):
         new_version("0.3.0", folder)
