@@ -1,4 +1,4 @@
-"""A progress bar on a terminal; in a log file, a line at its start and one at its end."""
+"""A progress bar on a terminal; in a log file, lines that are at least a minute apart."""
 
 import sys
 import time
@@ -10,7 +10,10 @@ WAIT_SECONDS = 60
 
 
 class Progress(tqdm):
-    """Like `tqdm`, but where stderr is no terminal, it writes two lines and draws no bar.
+    """Like `tqdm`, but where stderr is no terminal, it writes lines and draws no bar.
+
+    One line says that it begins, one that it has ended, and in between one says how far it
+    has come, at most once in `WAIT_SECONDS`.
 
     Parameters
     ----------
@@ -28,7 +31,7 @@ class Progress(tqdm):
         True: neither a bar nor lines.
     """
 
-    _in_words, _waited_for = False, 0.0
+    _in_words, _said = False, 0.0
 
     def __init__(
         self,
@@ -48,6 +51,7 @@ class Progress(tqdm):
             self._say("started")
 
     def _say(self, otherwise, end=""):
+        self._said = time.monotonic()
         unit = f"{self._unit}s" if self.total != 1 else self._unit
         counted = f"{self.n} of {self.total} {unit}" if self.total else otherwise
         what = (getattr(self, "desc", "") or self._what).removesuffix(": ")
@@ -69,19 +73,26 @@ class Progress(tqdm):
         if not self._in_words:
             return super().update(n)
         self.n += n
+        if self.n != self.total and self._is_silent():
+            self._say("under way", f", {self._seconds()} s")
         return None
+
+    def _is_silent(self):
+        return time.monotonic() - self._said > WAIT_SECONDS
+
+    def _seconds(self):
+        return f"{time.monotonic() - self._began:.0f}"
 
     def wait_for(self, words: str) -> None:
         """Say what keeps the bar where it is; in a log file, once in `WAIT_SECONDS`."""
         if not self._in_words:
             self.set_postfix_str(words)
-        elif words and time.monotonic() - max(self._began, self._waited_for) > WAIT_SECONDS:
-            self._waited_for = time.monotonic()
+        elif words and self._is_silent():
             self._say("waiting", f", waiting for {words}")
 
     def close(self) -> None:
         """Remove the bar, or write the last line."""
         if self._in_words:
             self._in_words = False
-            self._say("ended", f", {time.monotonic() - self._began:.0f} s")
+            self._say("ended", f", {self._seconds()} s")
         super().close()

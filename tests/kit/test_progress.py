@@ -1,8 +1,10 @@
-"""Bars are for terminals: a log file gets a line at the start and one at the end."""
+"""Bars are for terminals: a log file gets a few lines."""
 
 import re
 import subprocess
 import sys
+from itertools import pairwise
+from types import SimpleNamespace
 
 from helpers.files import REPOSITORY
 from kit.progress import Progress
@@ -42,6 +44,21 @@ def test_what_is_interrupted_says_how_far_it_came_and_nothing_to_do_says_nothing
     assert capsys.readouterr().err.splitlines() == [
         "grading: 0 of 3 submissions", "grading: 1 of 3 submissions, 0 s",
     ]  # fmt: skip
+
+
+def test_what_takes_minutes_says_how_far_it_is_at_most_once_a_minute(capsys, monkeypatch):
+    clock = iter(range(0, 10_000, 10))
+    monkeypatch.setattr("kit.progress.time", SimpleNamespace(monotonic=lambda: next(clock)))
+    with Progress(what="sweep", total=20, unit="run") as bar:
+        for _ in range(20):
+            bar.update()
+    first, *between, last = capsys.readouterr().err.splitlines()
+    assert (first, last[:18]) == ("sweep: 0 of 20 runs", "sweep: 20 of 20 ru")
+    seconds = [
+        int(re.fullmatch(r"sweep: \d+ of 20 runs, (\d+) s", line)[1]) for line in between
+    ]
+    assert 2 <= len(between) <= 6
+    assert all(b - a > 60 for a, b in pairwise(seconds))
 
 
 def test_a_bar_that_stands_still_says_what_it_waits_for(capsys, monkeypatch):
