@@ -80,10 +80,10 @@ def rising(rule: Rule) -> Rule:
 
 
 def or_none(rule: Rule) -> Rule:
-    """A rule that also allows None, for all."""
+    """A rule that also allows None."""
     return Rule(
         lambda value: value is None or rule.allows(value),
-        f"{rule.text}, or None for all",
+        f"{rule.text}, or None",
         lambda value: None if value is None else rule.taken_as(value),
     )
 

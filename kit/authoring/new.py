@@ -15,7 +15,7 @@ def new_lab(name: str) -> Lab:
     Parameters
     ----------
     name : str
-        Two digits and words: ``"20_example"``.
+        Two digits and words: ``"13_example"``.
 
     Returns
     -------
@@ -28,7 +28,7 @@ def new_lab(name: str) -> Lab:
     """
     number, _, words = name.partition("_")
     if len(number) != 2 or not number.isdecimal() or not words.isidentifier():
-        raise LabError(f"a lab's name is like 20_example, not {name!r}.")
+        raise LabError(f"a lab's name is like 13_example, not {name!r}.")
     lab = Lab(name)
     taken = [other.name for other in all_labs() if other.number == number]
     if taken or lab.folder.exists():

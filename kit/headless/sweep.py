@@ -151,6 +151,8 @@ def sweep(
     left = [point for point, key in zip(points, keys, strict=True) if results[key] is None]
     if left and not scheduler and (line := warning(lab, left)):
         say(f"{lab.name}: {line}")
+    if not swept:
+        say("one run only: no parameter has several values, such as -p seed=0..4")
     if done := len(results) - len(tasks):
         say(f"{done} of {len(results)} have run before")
     if others := {path.stem for path in out.glob("*.json")} - set(keys):
