@@ -40,6 +40,7 @@ app = typer.Typer(
 GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
     "For students", "For operators", "For instructors", "For authors of labs",
 )  # fmt: skip
+WITH_MODEL, WITHOUT_MODEL = "With --model", "Without --model, from your run cards"
 data_app = typer.Typer(
     help="Download the data sets that the labs train on.", no_args_is_help=True
 )
@@ -625,10 +626,13 @@ def lab(context: typer.Context) -> None:
 
     Other options go to JupyterLab, such as --no-browser and --port 8890.
     """
+    from helpers.notebook.end_message import feedback_address, is_address
     from kit.student.working_copy import make
 
     for line in make():
         typer.echo(line)
+    if (address := feedback_address()) and not is_address(address):
+        typer.echo(f"labs: the address for feedback is none: {address[:80]!r}", err=True)
     # No news pop-up, and what kit/jupyter/jupyter_server.py adds.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
@@ -794,13 +798,13 @@ def contact_sheet() -> None:
 @app.command(rich_help_panel=OPERATORS)
 def plan(
     devices: Annotated[
-        int | None, typer.Option(min=1, help="The number of devices.")
+        int | None, typer.Option(min=1, help="The number of devices; always needed.")
     ] = None,
     link: Annotated[
         str | None,
         typer.Option(
-            help="The link between machines, such as 25Gbit; with --model by default as "
-            "published."
+            help="The link between machines, such as 25Gbit; needed without --model, and "
+            "with it as published by default."
         ),
     ] = None,
     model: Annotated[
@@ -814,14 +818,16 @@ def plan(
     device: Annotated[
         str | None,
         typer.Option(
-            help="With --model: the kind of device, such as h100; by default as published.",
+            help="The kind of device, such as h100; by default as published.",
             autocompletion=_devices_beginning,
+            rich_help_panel=WITH_MODEL,
         ),
     ] = None,
     memory: Annotated[
         str | None,
         typer.Option(
-            help="With --model: memory of a device, such as 80GB; by default its kind's."
+            help="Memory of a device, such as 80GB; by default its kind's.",
+            rich_help_panel=WITH_MODEL,
         ),
     ] = None,
     tokens: Annotated[
@@ -829,12 +835,18 @@ def plan(
         typer.Option(
             min=1,
             max=10**15,
-            help="With --model: training tokens; by default as published.",
+            help="Training tokens; by default as published.",
+            rich_help_panel=WITH_MODEL,
         ),
     ] = None,
     batch_size: Annotated[
         int | None,
-        typer.Option(min=1, max=1_000_000, help="Batch size of one device; by default 64."),
+        typer.Option(
+            min=1,
+            max=1_000_000,
+            help="Batch size of one device; by default 64.",
+            rich_help_panel=WITHOUT_MODEL,
+        ),
     ] = None,
     parameters: Annotated[
         int | None,
@@ -842,6 +854,7 @@ def plan(
             min=1,
             max=10**13,
             help="Parameters of the network; by default of the one measured.",
+            rich_help_panel=WITHOUT_MODEL,
         ),
     ] = None,
     machine_devices: Annotated[
@@ -853,7 +866,12 @@ def plan(
     ] = 2.0,
     watts: Annotated[
         float | None,
-        typer.Option(min=0, max=1e6, help="Power of a device, in watts; by default 700."),
+        typer.Option(
+            min=0,
+            max=1e6,
+            help="Power of a device, in watts; by default 700.",
+            rich_help_panel=WITHOUT_MODEL,
+        ),
     ] = None,
     as_json: AsJson = False,
 ) -> None:
@@ -878,8 +896,8 @@ def plan(
         }  # fmt: skip
         if given := [name for name, value in measured.items() if value is not None]:
             raise LabError(
-                f"--model takes no {' and no '.join(given)}: they are for plans from your "
-                "run cards."
+                f"--model takes no {' and no '.join(given)}: only plans from your run "
+                "cards have them."
             )
         asked = model_plan.plan_for(
             model, devices, link, device, memory, tokens, machine_devices, price

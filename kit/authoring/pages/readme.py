@@ -51,11 +51,13 @@ def _table(people):
         for lab, run in runs.items()
     )
     devices = {}
-    for run in filter(None, runs.values()):
-        devices.setdefault(run["scale"], set()).add(run["device"])
+    for lab, run in runs.items():
+        if run:
+            by_name = devices.setdefault(run["scale"], {})
+            by_name.setdefault(run["device"], []).append(lab.number)
     where = (
-        f"at {scale} scale on {', or on '.join(sorted(names))}"
-        for scale, names in sorted(devices.items())
+        f"at {scale} scale on {', and on '.join(map(_on, sorted(by_name.items())))}"
+        for scale, by_name in sorted(devices.items())
     )
     return (
         "| lab | the question | your time, about | minutes to run |\n|---|---|---|---|\n"
@@ -64,6 +66,11 @@ def _table(people):
         "<details><summary>How is your time estimated?</summary>\n\n"
         f"It counts {ASSUMPTIONS}.\n\n</details>\n"
     )
+
+
+def _on(found):
+    device, numbers = found
+    return f"{device} (labs {', '.join(numbers)})"
 
 
 def minutes_of(lab: Lab) -> int:
