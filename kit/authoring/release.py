@@ -48,7 +48,7 @@ BESIDE = (
     "kit/jupyter/**/*.js",
     "kit/look/*.css", "kit/look/*.svg",
     "callbacks/**/*.js", "helpers/*/recorded_*.json", "helpers/*/long_cells.json",
-    "helpers/*/*/published.toml",
+    "helpers/*/*/published.toml", "helpers/parameters.toml", "helpers/*/parameters.toml",
     "helpers/**/*.css", "helpers/**/*.j2", "helpers/**/*.js", "helpers/**/*.svg",
 )  # fmt: skip
 OWN = Path(__file__).with_name("hand_out")

@@ -158,6 +158,26 @@ def test_a_lab_runs_in_it_to_its_end_with_its_own_files(python, hand_out):
     assert (hand_out / "reports" / "index.html").is_file()
 
 
+@pytest.mark.slow
+def test_the_commands_for_students_and_operators_find_their_files(python, hand_out):
+    """Each stops before it runs a lab, and says something of its own."""
+    for arguments, says in (
+        (["parameters", "03"], "The batch sizes of the race."),
+        (["run", "02", "-p", "epochs=0"], "epochs must be a whole number"),
+        (["sweep", "00", "-p", "epochs=1,2"], "epochs has no effect in lab 00"),
+        (["launch", "02"], "trains in one process"),
+        (["plan", "--devices", "8", "--link", "25Gbit"], "run card"),
+        (["plan", "--devices", "64", "--model", "llama-3-70b"], "64 "),
+        (["update"], "notebooks"),
+        (["reset", "2.1"], "2.1 is as it was handed out"),
+        (["certificate"], "certificate"),
+        (["doctor"], "Keras"),
+    ):
+        ended = command(python, hand_out, *arguments)
+        assert "Traceback" not in ended.stderr, (arguments, ended.stderr[-600:])
+        assert says in " ".join((ended.stdout + ended.stderr).split()), (arguments, ended)
+
+
 def test_a_command_that_is_not_for_students_says_so(python, hand_out):
     ended = command(python, hand_out, "grade", ".")
     assert ended.returncode == 1
