@@ -181,7 +181,7 @@ def new(
         f"docs/run_cards/{lab.name}.json",
     ]  # fmt: skip
     rest = "labs build; labs mutants"
-    typer.echo(f"To take it away again: rm -rf {' '.join(map(str, written))}; {rest}")
+    typer.echo(f"To remove it again: rm -rf {' '.join(map(str, written))}; {rest}")
 
 
 @app.command(rich_help_panel=AUTHORS)
@@ -339,7 +339,7 @@ def launch(
         Path | None,
         typer.Option(
             help="The folder for logs and checkpoints: a training that has begun there "
-            "resumes. If lab 09 wrote a training into it, that one runs."
+            "resumes. If lab 09 wrote its training there, that one runs."
         ),
     ] = None,
     engine: Annotated[
@@ -626,13 +626,13 @@ def lab(context: typer.Context) -> None:
 
     Other options go to JupyterLab, such as --no-browser and --port 8890.
     """
-    from helpers.notebook.end_message import feedback_address, is_address
+    from helpers.notebook.end_message import feedback_address, why_no_address
     from kit.student.working_copy import make
 
     for line in make():
         typer.echo(line)
-    if (address := feedback_address()) and not is_address(address):
-        typer.echo(f"labs: the address for feedback is none: {address[:80]!r}", err=True)
+    if (address := feedback_address()) and (problem := why_no_address(address)):
+        typer.echo(problem, err=True)
     # No news pop-up, and what kit/jupyter/jupyter_server.py adds.
     os.environ["JUPYTER_CONFIG_PATH"] = str(REPOSITORY / "kit" / "jupyter")
     os.chdir(REPOSITORY)
@@ -803,8 +803,8 @@ def plan(
     link: Annotated[
         str | None,
         typer.Option(
-            help="The link between machines, such as 25Gbit; needed without --model, and "
-            "with it as published by default."
+            help="The link between machines, such as 25Gbit; needed without --model, as "
+            "published with it."
         ),
     ] = None,
     model: Annotated[
@@ -896,8 +896,8 @@ def plan(
         }  # fmt: skip
         if given := [name for name, value in measured.items() if value is not None]:
             raise LabError(
-                f"--model takes no {' and no '.join(given)}: only plans from your run "
-                "cards have them."
+                f"--model takes no {' and no '.join(given)}; only plans from your run "
+                "cards do."
             )
         asked = model_plan.plan_for(
             model, devices, link, device, memory, tokens, machine_devices, price

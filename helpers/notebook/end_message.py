@@ -69,7 +69,8 @@ def lines(content: dict, done: Progress, home: str = "") -> Iterator[str | list]
     if home:
         certificate = (f"{home}/certificate", "Your certificate")
         yield [(home, "Start page"), *([", ", certificate] if done.done else [])]
-    if is_address(address := feedback_address()):
+    address = feedback_address()
+    if address and not why_no_address(address):
         yield [(address, f"Send feedback on lab {content['lab'][:2]}")]
 
 
@@ -84,9 +85,14 @@ def feedback_address() -> str:
         return ""  # a box has no such file, and most owners give no address
 
 
-def is_address(text: str) -> bool:
-    """Whether a link can lead there."""
-    return re.match("https?://.|mailto:.+@", text) is not None
+def why_no_address(text: str) -> str:
+    """Why no link can lead there, in a sentence; "" if one can."""
+    if re.match("https?://.|mailto:.+@", text):
+        return ""
+    return (
+        f"The address for feedback, {text[:80]!r}, begins with neither https:// nor "
+        "mailto:, so labs end without a link."
+    )
 
 
 def page(title: str, done: Progress, lines: Iterable, way_on: tuple[str, str]) -> str:

@@ -189,8 +189,8 @@ def _execute(notebook, output, parameters, progress):
         raise kind(f"{where}{error.evalue}") from error
     except DeadKernelError as error:
         raise LabError(
-            f"the kernel of {notebook.name} died, as when memory runs out: close what else "
-            "is running, or give smaller sizes, such as -p scale=smoke."
+            f"the kernel of {notebook.name} died, perhaps because memory ran out: close "
+            "other programs, or give smaller sizes, such as -p scale=smoke."
         ) from error
     except KeyboardInterrupt:
         # Of the cell that nobody waits for any more asyncio would print a traceback.

@@ -51,12 +51,12 @@ def parsed(texts: Iterable[str], lab: Lab) -> dict:
     if given.get("log_dir"):  # relative to this folder, not to the kernel's
         given["log_dir"] = str(Path(given["log_dir"]).absolute())
     known = {name: given.get(name, value) for name, value in usual.items()}
+    scale_asked_for(known, lab.name)  # of LABS_SCALE, which is no parameter
     try:
         check_given(known, lab.name, sizes, set(given) - set(usual))
     except ParameterError as error:
-        more = f" `labs parameters {lab.number}` explains its parameters."
-        by_variable = str(error).startswith("LABS_SCALE")
-        raise ParameterError(f"{error}{'' if by_variable else more}") from error
+        more = f"`labs parameters {lab.number}` explains the parameters."
+        raise ParameterError(f"{error} {more}") from error
     return given
 
 

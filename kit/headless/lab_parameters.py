@@ -7,13 +7,13 @@ from rich.console import Console
 from rich.table import Table
 
 from helpers import plain_json
+from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from helpers.parameters import at_scale, rules_of
 from kit.headless.given_parameters import declared
 from kit.labs import Lab
 
 SCALES = ("smoke", "laptop", "gpu")
-NO_EFFECT = "It has no effect here"  # the meaning of a parameter begins with it
 
 
 class Parameter(NamedTuple):
@@ -55,11 +55,40 @@ def parameters_of(lab: Lab) -> list[Parameter]:
 
 
 def meanings_of(lab: Lab) -> dict[str, str]:
-    """What each parameter means; a lab says it where it differs from the other labs."""
-    found = {}
-    for folder in (REPOSITORY / "helpers", lab.folder):
-        found |= tomllib.loads((folder / "parameters.toml").read_text(encoding="utf-8"))
-    return found
+    """What each of a lab's parameters means, in a sentence.
+
+    Parameters
+    ----------
+    lab : kit.labs.Lab
+        Its `parameters.toml` has what is different from other labs.
+
+    Returns
+    -------
+    dict of str to str
+
+    Raises
+    ------
+    LabError
+        If nothing is said about one of them.
+    """
+    said = {**_words(REPOSITORY / "helpers"), **_words(lab.folder)}
+    said |= dict.fromkeys(without_effect(lab), "It has no effect in this lab.")
+    names = list(declared(lab)[0])
+    if missing := [name for name in names if name not in said]:
+        raise LabError(
+            f"helpers/{lab.folder.name}/parameters.toml says nothing about "
+            f"{', '.join(missing)}."
+        )
+    return {name: said[name] for name in names}
+
+
+def without_effect(lab: Lab) -> list[str]:
+    """The parameters that a lab takes because all labs have them, and does not use."""
+    return _words(lab.folder).get("without_effect", [])
+
+
+def _words(folder):
+    return tomllib.loads((folder / "parameters.toml").read_text(encoding="utf-8"))
 
 
 def show_parameters(lab: Lab, as_json: bool = False) -> None:

@@ -31,7 +31,7 @@ from helpers.run_card.predictions import is_entry
 from helpers.run_card.units import in_heading, in_short, in_words
 from kit.headless.execute import execute, timed
 from kit.headless.given_parameters import by_name, check_folder, parsed, warning
-from kit.headless.lab_parameters import NO_EFFECT, meanings_of
+from kit.headless.lab_parameters import without_effect
 from kit.headless.report import facts, page, shown, write_table
 from kit.headless.sweep_figure import draw
 from kit.labs import Lab, find_lab, title_and_question
@@ -77,9 +77,8 @@ def combinations(texts: Iterable[str], lab: Lab) -> tuple[list[str], list[dict]]
         for chosen in itertools.product(*values.values())
     ]
     swept = [name for name, each in values.items() if len(each) > 1]
-    for name in swept:
-        if meanings_of(lab)[name].startswith(NO_EFFECT):
-            raise LabError(f"{name} has no effect in lab {lab.number}: leave it out.")
+    for name in set(swept) & set(without_effect(lab)):
+        raise LabError(f"{name} has no effect in lab {lab.number}: leave it out.")
     scale = os.environ.get("LABS_SCALE")
     if scale:  # here, and not where a run happens to run
         points = [{"scale": scale} | point for point in points]
@@ -152,7 +151,7 @@ def sweep(
     if left and not scheduler and (line := warning(lab, left)):
         say(f"{lab.name}: {line}")
     if not swept:
-        say("one run only: no parameter has several values, such as -p seed=0..4")
+        say("only one run, because no parameter has several values, such as seed=0..4")
     if done := len(results) - len(tasks):
         say(f"{done} of {len(results)} have run before")
     if others := {path.stem for path in out.glob("*.json")} - set(keys):

@@ -23,7 +23,7 @@ from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, runs_folder, why_not_writable
 from helpers.machine.computer import nvidia_gpus
 from helpers.machine.quiet_tensorflow import silence_tensorflow
-from helpers.notebook.end_message import FEEDBACK, feedback_address, is_address
+from helpers.notebook.end_message import FEEDBACK, feedback_address, why_no_address
 from helpers.parameters import SCALES
 from kit.place import environment
 from kit.version import kit_version
@@ -142,10 +142,9 @@ def surroundings() -> Finding:
 
 def feedback(address: str) -> Finding:
     """Whether the labs can end with a link to where the owner wants feedback."""
-    if is_address(address):
-        return "ok", f"each lab ends with a link to {address[:80]}", ""
-    wanted = f"Write https://… or mailto:… into {FEEDBACK} or pyproject.toml."
-    return "note", f"{address[:80]!r} is no address, so labs end without a link", wanted
+    if problem := why_no_address(address):
+        return "note", problem, f"Correct {FEEDBACK}, or the line in pyproject.toml."
+    return "ok", f"each lab ends with a link to {address[:80]}", ""
 
 
 def kernel() -> Finding:

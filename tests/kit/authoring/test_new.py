@@ -53,9 +53,14 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
     )
     shutil.copytree(REPOSITORY, copy, ignore=ignore)
     before = files_of(copy)
-    away = in_copy(copy, "kit.cli", "new", NAME).rpartition("away again: ")[2].split(";")[0]
-    in_copy(copy, "kit.cli", "mutants", "13.1")
-    in_copy(copy, "kit.cli", "outputs", "13")
+    away = (
+        in_copy(copy, "kit.cli", "new", NAME)
+        .rpartition("remove it again: ")[2]
+        .split(";")[0]
+    )
+    in_copy(copy, "kit.cli", "mutants", "13")
+    said = in_copy(copy, "kit.cli", "outputs", "13")
+    assert "13_example: its outputs are stored in solutions/" in said
     after = files_of(copy)
     ours = {
         "labs/13_example.py",

@@ -3,9 +3,11 @@
 import json
 import re
 import tomllib
+from types import SimpleNamespace
 
 import pytest
 
+from helpers.errors import LabError
 from helpers.parameters import check_given
 from kit.headless.given_parameters import declared
 from kit.headless.lab_parameters import (
@@ -14,7 +16,7 @@ from kit.headless.lab_parameters import (
     parameters_of,
     show_parameters,
 )
-from kit.labs import all_labs
+from kit.labs import all_labs, find_lab
 
 
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
@@ -41,9 +43,18 @@ def test_every_parameter_is_shown_with_values_that_the_lab_takes(lab, capsys, mo
 @pytest.mark.parametrize("lab", all_labs(), ids=lambda lab: lab.name)
 def test_a_lab_says_nothing_of_a_parameter_that_it_lacks(lab):
     own = tomllib.loads((lab.folder / "parameters.toml").read_text(encoding="utf-8"))
-    assert set(own) <= set(declared(lab)[0])
-    shared = set(meanings_of(lab)) - set(own)
-    assert set(declared(lab)[0]) - set(own) <= shared
+    unused = own.pop("without_effect", [])
+    assert {*own, *unused} <= set(declared(lab)[0])
+    assert not set(own) & set(unused)
+
+
+def test_a_parameter_of_which_nothing_is_said_is_named(tmp_path):
+    lab = SimpleNamespace(
+        name="03_time_to_accuracy", readable=find_lab("03").readable, folder=tmp_path
+    )
+    (tmp_path / "parameters.toml").write_text("")
+    with pytest.raises(LabError, match="says nothing about batch_sizes, look_images"):
+        meanings_of(lab)
 
 
 def test_the_values_and_meanings_are_those_of_the_lab():
@@ -52,5 +63,5 @@ def test_the_values_and_meanings_are_those_of_the_lab():
     values = {one.name: one.values for one in parameters_of(lab)}
     assert values["epochs"] == {"smoke": 2, "laptop": 12, "gpu": 20}
     assert values["repeats"] == {"smoke": 5, "laptop": 5, "gpu": 5}
-    assert meanings["epochs"] == "The largest number of epochs of each run."
+    assert meanings["epochs"] == "The maximum number of epochs of each run."
     assert meanings["flip"] == "Whether training images are mirrored at random."

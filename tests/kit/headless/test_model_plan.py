@@ -98,9 +98,9 @@ def test_memory_is_read_with_its_unit(text, size):
         (["--devices=8", "--link=25Gbit", "--memory=80GB"], "need --model"),
         (
             ["--devices=64", "--model=llama-3-70b", "--parameters=7"],
-            "takes no --parameters:",
+            "takes no --parameters;",
         ),
-        (["--devices=64", "--model=llama-3-70b", "--watts=7"], "takes no --watts:"),
+        (["--devices=64", "--model=llama-3-70b", "--watts=7"], "takes no --watts;"),
     ],
 )
 def test_options_of_the_other_kind_of_plan_are_refused(options, words):
