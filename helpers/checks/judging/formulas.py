@@ -3,16 +3,21 @@
 The right formula is written down once, as a function that can also make each usual
 mistake. So a judge knows what every mistake would give, draws cases for which all of
 these differ, and names the mistake that was made.
+
+An answer may also keep results, and find one again although an argument has changed. So
+for each argument two cases are asked that differ in nothing else.
 """
 
 import math
 from collections.abc import Callable
+from itertools import permutations
 from random import Random
 from typing import NamedTuple
 
-from helpers.checks.judging.verdicts import draw_apart, which
+from helpers.checks.judging.verdicts import DRAWS, draw_apart, which
 
 COUNT = -1  # in place of a part: a case has too few values, or too many
+REMEMBERS = "remembers"  # the mistake of one that gives the result of an earlier case
 
 
 class Different(NamedTuple):
@@ -41,6 +46,11 @@ class Formula(NamedTuple):
     apart : float
         The relative difference by which some number must tell any two ways of answering
         apart in a question that is drawn.
+    arguments : tuple
+        The keys or places, in a case, of the arguments that can have any value of another
+        case's.
+    sound : callable
+        ``sound(case) -> bool``: whether such a case may be asked.
     """
 
     work_out: Callable[[object, str], list]
@@ -48,6 +58,8 @@ class Formula(NamedTuple):
     relative: float = 1e-5
     absolute: float = 0.0
     apart: float = 2e-4
+    arguments: tuple = ()
+    sound: Callable[[object], bool] = lambda case: True
 
     def ways(self, question: dict) -> dict[str, list]:
         """For the right way and each mistake, the values of all cases."""
@@ -59,7 +71,33 @@ class Formula(NamedTuple):
     def draw(self, rng: Random, make: Callable) -> dict:
         """Draw a question, a dict with `cases`, in which every mistake shows."""
         looser = self._replace(relative=self.apart)
-        return draw_apart(rng, make, self.ways, lambda a, b: not looser.alike(a, b))
+
+        def make_with_pairs(rng):
+            for _ in range(DRAWS):
+                question = make(rng)
+                pairs = [looser._changed(rng, question["cases"], n) for n in self.arguments]
+                if None not in pairs:
+                    return question | {"cases": [*question["cases"], *pairs]}
+            raise RuntimeError(f"{make}: an argument that never matters alone")
+
+        return draw_apart(
+            rng, make_with_pairs, self.ways, lambda a, b: not looser.alike(a, b)
+        )
+
+    def _changed(self, rng, cases, argument):
+        """A copy of a case with this argument of another one, for which it matters."""
+        having = [one for one in cases if isinstance(one, list) or argument in one]
+        pairs = list(permutations(having, 2))
+        rng.shuffle(pairs)
+        for case, other in pairs:
+            changed = case.copy()
+            changed[argument] = other[argument]
+            if self.sound(changed) and self._results_differ(case, changed):
+                return changed
+        return None
+
+    def _results_differ(self, case, other):
+        return not self.alike([self.work_out(case, "")], [self.work_out(other, "")])
 
     def different(self, question: dict, said: list) -> Different | None:
         """Find the first value that is not right.
@@ -77,7 +115,7 @@ class Formula(NamedTuple):
             If there are values for more or fewer cases.
         """
         ways = self.ways(question)
-        mistake = which(said, ways, self.alike, "")
+        mistake = which(said, ways, self.alike, "") or self._remembers(question, said, ways)
         for case, one, due in zip(question["cases"], said, ways["right"], strict=True):
             if len(one) != len(due):
                 return Different(case, COUNT, one, due, mistake)
@@ -85,6 +123,20 @@ class Formula(NamedTuple):
                 if not self.same(value, right):
                     return Different(case, part, value, right, mistake)
         return None
+
+    def _remembers(self, question, said, ways):
+        """Whether each wrong result is right for an earlier case, but for one argument."""
+        cases, right = question["cases"], ways["right"]
+        pairs = enumerate(zip(said, right, strict=True))
+        wrong = [i for i, (one, due) in pairs if not self.alike([one], [due])]
+        found = wrong and all(
+            any(
+                self.alike([said[i]], [right[j]]) and _differ_in_one(cases[i], cases[j])
+                for j in range(i)
+            )
+            for i in wrong
+        )
+        return REMEMBERS if found else ""
 
     def alike(self, said: list, due: list) -> bool:
         """Whether two replies have the same values for all cases."""
@@ -98,3 +150,11 @@ class Formula(NamedTuple):
         if isinstance(said, int | float) and isinstance(due, int | float):
             return math.isclose(said, due, rel_tol=self.relative, abs_tol=self.absolute)
         return said == due
+
+
+def _differ_in_one(case, other):
+    """Whether two cases differ in one argument, or in whether it is given."""
+    if isinstance(case, dict):
+        names = case.keys() | other.keys()
+        return sum(case.get(name) != other.get(name) for name in names) == 1
+    return sum(one != two for one, two in zip(case, other, strict=True)) == 1

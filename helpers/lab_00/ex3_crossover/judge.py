@@ -34,6 +34,12 @@ def make_crossover(rng: Random) -> dict:
     sizes, [seconds, *_], _ = case([-1, 1, -1, 1, 1])
     won, lost = 0.7 * seconds, 1.3 * seconds
     cases.append([sizes, [seconds] * 5, [lost, won, lost, won, won]])
+    # Each of these differs in one list from the first: what was found for it fits none.
+    sizes, slow, fast = case([-1, 1, 1])
+    cases += [
+        [sizes, slow, fast], [[n + 1 for n in sizes], slow, fast],
+        [sizes, [0.01 * s for s in slow], fast], [sizes, slow, [0.01 * s for s in fast]],
+    ]  # fmt: skip
     rng.shuffle(cases)
     return {"cases": cases}
 

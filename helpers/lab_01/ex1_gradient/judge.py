@@ -30,6 +30,9 @@ def make_points(rng: Random) -> dict:
     cases.append({**case(rng.randint(4, 6), (1, 3)), "weights": whole})
     cases.append({**case(4, (1, 3)), "x": rng.sample(range(-5, 6), 4)})
     # The weights of one case with the points of another: a stored gradient fits neither.
+    # Nor does one that is found by its weights and one half of its points.
+    cases.append(cases[3] | {"x": cases[3]["x"][::-1]})
+    cases.append(cases[3] | {"y": cases[3]["y"][::-1]})
     cases.append(cases[3] | {"weights": cases[0]["weights"]})
     return {"cases": cases}
 
@@ -47,6 +50,14 @@ def gradient_ways(question: dict) -> dict:
         return found
 
     right = way(lambda right, x: right)
+
+    def kept(*names):
+        """If a gradient is found again by these arguments alone."""
+        found = {}
+        for case, one in zip(question["cases"], right, strict=True):
+            found.setdefault(str([case[name] for name in names]), one)
+        return [found[str([case[n] for n in names])] for case in question["cases"]]
+
     return {
         "right": right,
         "start": way(lambda right, x: 0),
@@ -58,8 +69,10 @@ def gradient_ways(question: dict) -> dict:
         "swapped": way(lambda right, x: right[::-1]),
         "unpacked": way(lambda right, x: right, lambda w, x: w[1] * x + w[0]),
         "inner": way(lambda right, x: right[1]),
-        "kept weights": [*right[:-1], right[0]],
-        "kept points": [*right[:-1], right[3]],
+        "kept weights": kept("weights"),
+        "kept points": kept("x", "y"),
+        "kept x": kept("weights", "x"),
+        "kept y": kept("weights", "y"),
         "product": way(lambda right, x: right[1] * np.array([x.mean(), 1])),
     }
 

@@ -6,6 +6,7 @@ from random import Random
 
 import numpy as np
 
+from helpers.checks.judging.formulas import REMEMBERS
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.verdict import Wrong, wrong
 
@@ -155,7 +156,20 @@ def draw_question(rng: Random) -> dict:
     def apart(one, other):
         return one[0] == other[0] or one[1] != other[1]
 
-    return draw_apart(rng, make_curves, by_mistake, apart)
+    question = draw_apart(rng, make_curves, by_mistake, apart)
+    return question | {"later": _later(question)}
+
+
+def _later(question):
+    """The curve of the largest size again, with other sizes, and with another variance."""
+    curve = min(question["curves"], key=lambda curve: np.var(curve[len(curve) // 2 :]))
+    *others, last = question["sizes"]
+    asked = {"curve": curve, "sizes": [*others, last]}
+    variance = question["example_variance"]
+    return [
+        asked | {"sizes": [*others, last + 1], "example_variance": variance},
+        asked | {"example_variance": variance * others[0] / last / 4},
+    ]
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
@@ -163,7 +177,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     sizes, said, ways = question["sizes"], observation["said"], size_ways(question)
     mistake = which(said, ways, lambda one, other: one == other).split()[0]
     if mistake == "right":
-        return None
+        return _wrong_later(question, observation["later"])
     if mistake == "other" and not set(said) <= set(sizes):
         mistake = "not_listed"
 
@@ -174,3 +188,14 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return wrong(mistake, "taken_for", batch_size=right, said=given, sizes=sizes)
 
     return first_wrong(ways["right"], said, different)
+
+
+def _wrong_later(question, said):
+    for asked, one in zip(question["later"], said, strict=True):
+        [right] = size_ways(asked | {"curves": [asked["curve"]]})["right"]
+        if one != right:
+            given = one if isinstance(one, str) else f"{one:g}"
+            return wrong(
+                REMEMBERS, "taken_for", batch_size=right, said=given, sizes=asked["sizes"]
+            )
+    return None

@@ -3,7 +3,7 @@
 import statistics
 from random import Random
 
-from helpers.checks.judging.formulas import Formula
+from helpers.checks.judging.formulas import REMEMBERS, Formula
 from helpers.verdict import Wrong, wrong
 
 NEVER = float("inf")
@@ -91,12 +91,27 @@ SUMMARY = Formula(
 def draw_question(rng: Random) -> dict:
     """Runs of which every usual mistake makes other rows."""
     [question] = SUMMARY.draw(rng, make_summary)["cases"]
-    return question
+    [other] = make_summary(rng)["cases"]
+    # The same runs with another target, and other runs with this one.
+    later = [
+        {"target": question["target"] + 0.01, "runs": question["runs"]},
+        {"target": question["target"], "runs": other["runs"]},
+    ]
+    return question | {"later": later}
 
 
 def judge(question: dict, observation: dict) -> Wrong | None:
     """Median over all runs; runs that never reach the target count as the slowest."""
-    rows, sizes = observation["rows"], [run["batch_size"] for run in question["runs"]]
+    if found := _wrong_rows(question, observation["rows"]):
+        return found
+    for asked, rows in zip(question["later"], observation["later"], strict=True):
+        if found := _wrong_rows(asked, rows):
+            return Wrong(REMEMBERS, found.seen)
+    return None
+
+
+def _wrong_rows(question, rows):
+    sizes = [run["batch_size"] for run in question["runs"]]
     keys = [key for key, _ in rows]
     if any(isinstance(key, str) for key in keys):
         return wrong("keys", "keys", keys=", ".join(map(str, keys)))

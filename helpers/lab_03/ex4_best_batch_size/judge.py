@@ -87,6 +87,7 @@ TRAINING = Formula(
     ),
     relative=1e-3,  # found by a search, too: near its lowest point the time is flat
     apart=0.02,
+    arguments=("floor", "bend", "t0_seconds", "peak", "devices"),
 )  # fmt: skip
 
 

@@ -44,6 +44,7 @@ def too_long(case: list[float], mistake: str) -> list[float]:
 TOO_LONG = Formula(
     too_long,
     ("every_look", "seconds", "share", "added", "inverse", "one_look", "percent"),
+    arguments=(0, 1, 2),
 )  # fmt: skip
 
 

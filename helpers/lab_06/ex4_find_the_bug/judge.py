@@ -44,7 +44,9 @@ def wasted(case: list[int], mistake: str) -> list[float]:
 
 
 WASTED = Formula(
-    wasted, ("floor", "exact", "training", "share", "micro", "late", "too_many")
+    wasted,
+    ("floor", "exact", "training", "share", "micro", "late", "too_many"),
+    arguments=(0, 1),
 )
 
 

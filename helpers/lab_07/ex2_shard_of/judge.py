@@ -38,6 +38,13 @@ def make_cases(rng: Random) -> dict:
     # Axes of one size, along which this device has different places.
     mesh = [[one, 3], [other, 3]]
     cases.append([[12, 18], [other, one], mesh, rng.choice([1, 2, 3, 5, 6, 7])])
+    # Each of these differs from the first in one argument, to catch other caches.
+    a, b = rng.sample(range(1, 9), 2)
+    shape, spec, mesh = [12 * a, 12 * b], [other, one], [[one, 3], [other, 4]]
+    cases += [
+        [shape, spec, mesh, 10], [shape[::-1], spec, mesh, 10],
+        [shape, spec[::-1], mesh, 10], [shape, spec, mesh, 1],
+    ]  # fmt: skip
     rng.shuffle(cases)
     cut = [case for case in cases if case[0] and part_of(case) != [REFUSED]]
     return {"cases": cases + rng.sample(cut, REPEATED)}

@@ -3,7 +3,7 @@
 import math
 from random import Random
 
-from helpers.checks.judging.formulas import COUNT, Formula
+from helpers.checks.judging.formulas import COUNT, REMEMBERS, Formula
 from helpers.verdict import Wrong, phrase, wrong
 
 LAYERS = {"conv": phrase("conv"), "norm": phrase("norm"), "relu": phrase("relu")}
@@ -23,7 +23,8 @@ def make_costs(rng: Random) -> dict:
 
     One convolution is as in a short cut: a kernel of 1x1, strides, and a single image. The
     other two differ in their kernels alone, and the layers of each other kind in the bytes
-    of a value, so that an answer cannot remember earlier ones.
+    of a value. Three more differ from one of these in their kind, their inputs or their
+    outputs. So an answer cannot remember earlier layers by some of their numbers.
     """
     cases = []
     for kind in ("conv", "conv", "conv", "norm", "norm", "relu", "relu"):
@@ -45,6 +46,12 @@ def make_costs(rng: Random) -> dict:
         cases.append({"kind": kind, "value_bytes": 2} | of)
     for case, value_bytes in zip(cases, [2, 2, 8, 4, 1, 2, 4], strict=True):
         case["value_bytes"] = value_bytes
+    conv, norm = cases[0], cases[3]
+    batch, height, *rest = conv["inputs"]
+    cases.append(conv | {"inputs": [batch, height + 1, *rest]})
+    batch, height, *rest = conv["outputs"]
+    cases.append(conv | {"outputs": [batch, height + 1, *rest]})
+    cases.append(norm | {"kind": "relu"})
     rng.shuffle(cases)
     return {"cases": cases}
 
@@ -107,7 +114,8 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     broken = BROKEN[kind][part]
     unusual = broken if kind == "conv" else f"{kind}_other"
     return wrong(
-        mistake or unusual, "number", requirement="" if mistake else broken,
+        mistake or unusual, "number",
+        requirement=broken if mistake in ("", REMEMBERS) else "",
         part=PARTS[part], layer=LAYERS[kind], shape="x".join(map(str, case["inputs"])),
         value_bytes=case["value_bytes"], number=said, right=due,
     )  # fmt: skip

@@ -143,6 +143,9 @@ CHANGES = Formula(
     relative=1e-3,
     absolute=1e-12,
     apart=1e-3,
+    arguments=("seconds", "changes"),
+    # Where rounding could make a step longer or shorter, nothing is asked.
+    sound=lambda case: chosen(case)[1] > 1.01,
 )  # fmt: skip
 
 

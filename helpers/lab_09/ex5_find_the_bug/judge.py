@@ -45,6 +45,7 @@ UNSEEN = Formula(
         "percent",
     ),
     absolute=1e-9,
+    arguments=(0, 1),
 )  # fmt: skip
 
 

@@ -120,6 +120,8 @@ ENDS = Formula(
         "no_ready", "no_latency", "latency_once", "bits", "latency_for_each_byte",
         "nominal", "side_by_side", "side_by_side_longest", "begins", "on_top",
     ),
+    arguments=tuple(range(5)),
+    sound=lambda case: len(case[0]) == len(case[1]),
 )  # fmt: skip
 
 

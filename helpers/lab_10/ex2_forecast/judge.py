@@ -98,6 +98,7 @@ SPEEDS = Formula(
         "percent", "times_devices", "two_gradients", "efficiency_first",
     ),
     apart=5e-4,
+    arguments=tuple(range(7)),
 )  # fmt: skip
 
 

@@ -172,6 +172,7 @@ BUDGETS = Formula(
     ),
     relative=0.0,
     apart=1e-6,
+    arguments=tuple(range(7)),
 )  # fmt: skip
 
 

@@ -21,11 +21,23 @@ MISTAKES = (
 
 
 def make_cases(rng: Random) -> dict:
-    """Three tables of times, with runs that fail, seeds without a partner, and ties."""
+    """Tables of times, with runs that fail, seeds without a partner, and ties.
+
+    Two of them differ from an earlier one in the times of the full recipe alone, or in
+    those without an ingredient.
+    """
     cases = [_case(rng) for _ in range(3)]
     alone = [[seed, round(rng.uniform(2, 6), 2)] for seed in range(100, 108)]
     cases[2]["without"][0][1] = alone  # it has no pair at all
+    slower = [[name, _longer(runs)] for name, runs in cases[1]["without"]]
+    cases.append(cases[0] | {"full": _longer(cases[0]["full"])})
+    cases.append(cases[1] | {"without": slower})
     return {"cases": cases}
+
+
+def _longer(runs):
+    """The same runs, if each takes a quarter longer."""
+    return [[seed, seconds and round(1.25 * seconds, 2)] for seed, seconds in runs]
 
 
 def _case(rng):
@@ -140,7 +152,14 @@ def _is_before(other, name, without, figures, alpha, mistake):
     return _is_longer(ours, theirs, alpha, mistake)
 
 
-WORTH = Formula(rows, MISTAKES, relative=1e-6, absolute=0.0051, apart=1e-2)
+WORTH = Formula(
+    rows,
+    MISTAKES,
+    relative=1e-6,
+    absolute=0.0051,
+    apart=1e-2,
+    arguments=("alpha",),
+)
 
 
 def draw_question(rng: Random) -> dict:

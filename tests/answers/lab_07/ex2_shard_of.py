@@ -448,7 +448,7 @@ WRONG = [
     ("divide", "refused", refuses_arrays_smaller_than_the_mesh),
     ("divide", "not_refused", asks_only_the_last_device),
     ("divide", "not_refused", gives_the_first_ones_a_single_entry),
-    ("parts", "other", remembers_by_shape),
+    ("parts", "remembers", remembers_by_shape),
     ("parts", "other", finds_axes_by_their_size),
     ("again", "again", shifts_when_asked_again),
 ]

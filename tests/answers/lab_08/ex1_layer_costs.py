@@ -257,7 +257,7 @@ WRONG = [
     ("conv_operations", "conv_operations", WRONG_COSTS["square_kernels"]),
     ("conv_operations", "conv_operations", WRONG_COSTS["kernels_of_three"]),
     ("conv_operations", "conv_operations", WRONG_COSTS["short_cuts_cost_nothing"]),
-    ("conv_operations", "conv_operations", remembers_convolutions),
+    ("conv_operations", "remembers", remembers_convolutions),
     ("conv_bytes", "no_kernel", WRONG_COSTS["reads_no_kernel"]),
     ("conv_bytes", "conv_bytes", WRONG_COSTS["reads_the_kernel_twice"]),
     ("conv_backward", "conv_once", WRONG_COSTS["one_gradient"]),

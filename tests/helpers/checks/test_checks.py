@@ -2,6 +2,7 @@
 
 import ast
 import functools
+import inspect
 import json
 import linecache
 import random
@@ -12,6 +13,7 @@ import tomllib
 from string import Formatter
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 from helpers.checks import check, judge_answer, judge_replies
@@ -127,6 +129,53 @@ def test_an_answer_in_another_style_passes(exercise, answer):
         assert judge_answer(exercise, answer, rng, 1) is None
         if time.monotonic() > until:
             break
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("exercise", NUMBERS)
+def test_an_answer_that_finds_a_result_again_without_an_argument_is_refused(exercise):
+    reference = find_exercise(exercise).reference
+    if not inspect.isfunction(reference):
+        pytest.skip("a class")
+    signature, calls = inspect.signature(reference), []
+
+    def remembering(forgotten):
+        known = {}
+
+        def answer(*values):
+            given = signature.bind(*values).arguments
+            calls.append(values)
+            key = repr([one for name, one in given.items() if name != forgotten])
+            if key not in known:
+                known[key] = reference(*values)
+            return known[key]
+
+        return answer
+
+    first, *others = signature.parameters
+    verdict = judge_answer(exercise, remembering(first), random.Random(1), 1)
+    if not calls:
+        pytest.skip("called in other processes")
+    if not all(map(is_plain, calls)):
+        pytest.skip("of an object, each call gets its own")
+    if repr(reference(*calls[0])) != repr(reference(*calls[0])):
+        pytest.skip("its arguments do not decide what it returns")
+    assert verdict is not None, first
+    for forgotten in others:
+        for seed in range(3):
+            rng = random.Random(seed)
+            assert judge_answer(exercise, remembering(forgotten), rng, 1), forgotten
+
+
+def is_plain(value):
+    """Whether it is JSON, or a tuple or an array: as text it can be found again."""
+    if isinstance(value, np.ndarray):
+        return value.size < 1000  # NumPy writes a larger one with gaps
+    if isinstance(value, list | tuple):
+        return all(map(is_plain, value))
+    if isinstance(value, dict):
+        return all(map(is_plain, [*value, *value.values()]))
+    return value is None or isinstance(value, bool | int | float | str)
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)

@@ -1,5 +1,6 @@
 """A formula knows what each mistake gives, and finds the first value that is wrong."""
 
+import itertools
 import random
 
 import pytest
@@ -78,3 +79,55 @@ def test_ways_that_differ_by_less_than_what_was_asked_for_are_not_apart():
     assert nearly.draw(random.Random(1), lambda rng: question) == question
     with pytest.raises(RuntimeError, match="all mistakes differ"):
         nearly._replace(apart=0.01).draw(random.Random(1), lambda rng: question)
+
+
+@pytest.mark.parametrize(
+    ("make", "arguments"),
+    [
+        (lambda rng: {"cases": [[rng.random(), rng.random()] for _ in range(2)]}, (0, 1)),
+        (
+            lambda rng: {"cases": [{"a": n} | {"b": n} for n in range(rng.randint(2, 3))]},
+            "ab",
+        ),
+    ],
+    ids=["places", "names"],
+)
+def test_for_each_argument_two_cases_differ_in_nothing_else(make, arguments):
+    def work_out(case, mistake):
+        a, b = case.values() if isinstance(case, dict) else case
+        return [a - b if mistake else a + 2 * b]
+
+    drawn = Formula(work_out, ("difference",), arguments=tuple(arguments))
+    for seed in range(20):
+        cases = drawn.draw(random.Random(seed), make)["cases"]
+        for argument in arguments:
+            assert any(
+                work_out(one, "") != work_out(two, "")
+                and {**as_dict(one), argument: 0} == {**as_dict(two), argument: 0}
+                for one, two in itertools.combinations(cases, 2)
+            )
+
+
+def as_dict(case):
+    return case if isinstance(case, dict) else dict(enumerate(case))
+
+
+def test_a_case_that_makes_no_sense_is_not_asked():
+    def make(rng):
+        return {"cases": [[n, n + rng.random()] for n in rng.sample(range(9), 5)]}
+
+    ordered = SUMS._replace(arguments=(0, 1), sound=lambda case: case[0] < case[1])
+    for seed in range(20):
+        assert all(a < b for a, b in ordered.draw(random.Random(seed), make)["cases"])
+    with pytest.raises(RuntimeError, match="never matters alone"):
+        ordered._replace(sound=lambda case: False).draw(random.Random(1), make)
+
+
+def test_a_reply_with_the_result_of_an_earlier_case_but_for_one_argument_remembers():
+    question = {"cases": [[1, 0], [1, 3], [2, 3]]}
+    assert SUMS.different(question, [[1, "a"], [1, "a"], [5, "b"]]).mistake == "remembers"
+    # Not of a later case, and not of one that differs in two arguments.
+    assert SUMS.different(question, [[4, "b"], [4, "b"], [5, "b"]]).mistake == ""
+    assert SUMS.different(question, [[1, "a"], [4, "b"], [1, "a"]]).mistake == ""
+    # Nor where another result is wrong in another way.
+    assert SUMS.different(question, [[1, "a"], [1, "a"], [7, "b"]]).mistake == ""
