@@ -17,6 +17,7 @@ from typing import NamedTuple
 from helpers.checks.judging.verdicts import DRAWS, draw_apart, which
 
 COUNT = -1  # in place of a part: a case has too few values, or too many
+SHARES = "shares"  # of one whose results are all one object
 REMEMBERS = "remembers"  # the mistake of one that gives the result of an earlier case
 
 
@@ -115,7 +116,9 @@ class Formula(NamedTuple):
             If there are values for more or fewer cases.
         """
         ways = self.ways(question)
-        mistake = which(said, ways, self.alike, "") or self._remembers(question, said, ways)
+        mistake = which(said, ways, self.alike, "") or self._of_several_calls(
+            question["cases"], said, ways["right"]
+        )
         for case, one, due in zip(question["cases"], said, ways["right"], strict=True):
             if len(one) != len(due):
                 return Different(case, COUNT, one, due, mistake)
@@ -124,19 +127,20 @@ class Formula(NamedTuple):
                     return Different(case, part, value, right, mistake)
         return None
 
-    def _remembers(self, question, said, ways):
-        """Whether each wrong result is right for an earlier case, but for one argument."""
-        cases, right = question["cases"], ways["right"]
+    def _of_several_calls(self, cases, said, right):
+        """The mistake of one whose every wrong result belongs to another call; or ""."""
+        if len(said) > 2 and self.alike(said, right[-1:] * len(said)):
+            return SHARES
         pairs = enumerate(zip(said, right, strict=True))
         wrong = [i for i, (one, due) in pairs if not self.alike([one], [due])]
-        found = wrong and all(
+        remembers = wrong and all(
             any(
                 self.alike([said[i]], [right[j]]) and _differ_in_one(cases[i], cases[j])
                 for j in range(i)
             )
             for i in wrong
         )
-        return REMEMBERS if found else ""
+        return REMEMBERS if remembers else ""
 
     def alike(self, said: list, due: list) -> bool:
         """Whether two replies have the same values for all cases."""

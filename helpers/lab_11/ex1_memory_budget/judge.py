@@ -4,7 +4,7 @@ import math
 from itertools import product
 from random import Random
 
-from helpers.checks.judging.formulas import Formula
+from helpers.checks.judging.formulas import SHARES, Formula
 from helpers.verdict import Wrong, phrase, wrong
 
 KINDS = "weights", "gradients", "optimizer", "activations"
@@ -191,7 +191,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
     if different is None:
         return None
     case, part, value, due, mistake = different
-    if not mistake and all(values == said[0] for values in said):
+    if mistake in ("", SHARES) and all(values == said[0] for values in said):
         return wrong("same", "same")
     broken = ""
     if not mistake:

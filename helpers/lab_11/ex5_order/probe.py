@@ -14,14 +14,19 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
         content = packed(answer=answer)
     except CannotTravelError as error:
         return {"cannot_travel": str(error.__cause__)}
-    copies, said = {}, []
+    copies, returned = {}, []
     for call in question["cases"]:
         stage = call[0]
         if stage not in copies:
             copies[stage] = unpacked(content)["answer"]
-        said.append(_read(copies[stage](*call), call[2]))
-    again = [_read(answer(*call), call[2]) for call in reversed(question["cases"])]
-    return {"said": said, "again": again[::-1]}
+        returned.append(copies[stage](*call))
+    again = [answer(*call) for call in reversed(question["cases"])][::-1]
+    # Read after all calls, because a worker makes all its lists before it begins.
+    said, later = (
+        [_read(one, call[2]) for one, call in zip(lists, question["cases"], strict=True)]
+        for lists in (returned, again)
+    )
+    return {"said": said, "again": later}
 
 
 def _read(returned, micro_batches):

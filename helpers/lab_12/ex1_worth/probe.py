@@ -10,13 +10,17 @@ FIGURES = ("factor", "low", "high")
 
 def probe(answer: Callable, question: dict, wait: Callable) -> dict:
     """Report the rows that the answer gives for each case, as lists of values."""
-    rows, changed = [], ""
+    returned, changed = [], ""
     for case in question["cases"]:
         full = _times(case["full"])
         without = {name: _times(runs) for name, runs in case["without"]}
         worth, what = call(answer, full=full, without=without, alpha=case["alpha"])
         changed = changed or what
-        rows.append([[str(name), *_values(row)] for name, row in worth.items()])
+        returned.append(worth)
+    # Read after all calls, because one may keep some while it makes more.
+    rows = [
+        [[str(name), *_values(row)] for name, row in worth.items()] for worth in returned
+    ]
     return {"rows": rows, "changed": changed}
 
 
