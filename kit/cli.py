@@ -299,12 +299,17 @@ def sweep_lab(
 
 @app.command(rich_help_panel=OPERATORS)
 def parameters(
-    name: Annotated[str, typer.Argument(metavar="LAB", help="The lab, such as 03.")],
+    name: Annotated[
+        str | None, typer.Argument(metavar="LAB", help="The lab, such as 03.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the parameters of a lab, with their values at each scale."""
     from kit.headless.lab_parameters import show_parameters
 
+    if name is None:
+        names = ", ".join(lab.name for lab in all_labs())
+        raise LabError(f"of which lab? Name one, as in `labs parameters 02`: {names}.")
     show_parameters(find_lab(name), as_json)
 
 

@@ -4,6 +4,7 @@ import gc
 import http.server
 import os
 import re
+import signal
 import threading
 import zlib
 from pathlib import Path
@@ -37,6 +38,10 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Start TensorFlow, but not in the process that only hands out tests to others."""
+    # In the background of a script Ctrl-C is ignored, in each process that a test starts and
+    # then interrupts, too: such tests would wait for ever.
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(Unchanged(config))
     if config.getoption("numprocesses", None) and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Crashes())

@@ -68,6 +68,7 @@ def labs(*arguments, **options):
             "GiB of memory",
         ),
         (["run", "02", "-p", "epochs=0"], "/labs parameters 02` explains the parameters."),
+        (["parameters"], "of which lab? Name one, as in "),
         (["run", "77"], "there is no lab '77'"),
         (["collect", "a.zip", "b", "--due", "20.11.2026"], "--due takes a day and a time"),
         (["plan", "--model", "gpt5"], "--model must be one of mt-nlg-530b, "),
