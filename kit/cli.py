@@ -40,6 +40,7 @@ app = typer.Typer(
 GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
     "For students", "For operators", "For instructors", "For authors of labs",
 )  # fmt: skip
+MOST = 1e15  # tokens or parameters: more than any network has
 WITH_MODEL, WITHOUT_MODEL = "With --model", "Without --model, from your run cards"
 data_app = typer.Typer(
     help="Download the data sets that the labs train on.", no_args_is_help=True
@@ -58,6 +59,17 @@ WRITTEN = (
     "work",
     "work/*",
 )
+
+
+def _amount(text: str) -> int:
+    """A large whole number, which may be written as 1e9."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not (number.is_integer() and 1 <= number <= MOST):
+        raise typer.BadParameter(f"give a whole number from 1 to {MOST:.0e}, such as 1e9")
+    return int(number)
 
 
 def _parameters_beginning(incomplete: str) -> list[str]:
@@ -838,9 +850,9 @@ def plan(
     tokens: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=10**15,
-            help="Training tokens; by default as published.",
+            parser=_amount,
+            metavar="N",
+            help="Training tokens, such as 2e12; by default as published.",
             rich_help_panel=WITH_MODEL,
         ),
     ] = None,
@@ -856,9 +868,9 @@ def plan(
     parameters: Annotated[
         int | None,
         typer.Option(
-            min=1,
-            max=10**13,
-            help="Parameters of the network; by default of the one measured.",
+            parser=_amount,
+            metavar="N",
+            help="Parameters of the network, such as 1e9; by default of the one measured.",
             rich_help_panel=WITHOUT_MODEL,
         ),
     ] = None,

@@ -49,12 +49,19 @@ def test_json_has_all_plans_and_the_sources_of_the_range():
 def test_fewer_tokens_a_slower_link_and_a_price_change_the_plan():
     planned, less, slower, free = (
         json.loads(labs_plan("--json", *options).output)
-        for options in ([], ["--tokens=1500000000000"], ["--link=1Gbit"], ["--price=0"])
+        for options in ([], ["--tokens=1.5e12"], ["--link=1Gbit"], ["--price=0"])
     )
     days = planned["plans"][0]["training_days"][1]
     assert less["plans"][0]["training_days"][1] == pytest.approx(days / 10)
     assert slower["plans"][0]["training_days"][1] > days
     assert free["dollars"] == [0, 0, 0]
+
+
+@pytest.mark.parametrize("tokens", ["0", "1.5", "nan", "inf", "1e16", "many"])
+def test_other_tokens_than_a_whole_number_are_refused(tokens):
+    ended = labs_plan(f"--tokens={tokens}")
+    assert ended.exit_code == 2
+    assert "give a whole number" in ended.output
 
 
 def test_what_does_not_fit_is_refused_with_a_number_that_does():
