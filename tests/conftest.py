@@ -38,8 +38,8 @@ def pytest_addoption(parser):
 
 def pytest_configure(config):
     """Start TensorFlow, but not in the process that only hands out tests to others."""
-    # In the background of a script Ctrl-C is ignored, in each process that a test starts and
-    # then interrupts, too: such tests would wait for ever.
+    # A script's background process ignores Ctrl-C, as does each process that it starts:
+    # tests that interrupt one would wait for ever.
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.pluginmanager.register(Unchanged(config))
