@@ -180,6 +180,21 @@ def without_figures(lab, text):
 
 
 @each_lab
+@pytest.mark.parametrize(
+    "line",
+    [
+        "The lab's forecast 34,700, measured 34,800: off by less than 1%.",
+        "The lab's forecast 34,700, measured 42,900: off by a factor of 1.23.",
+        "Your prediction 3, measured 3: exactly right.",
+        "Your prediction 1.5, measured 2: within the uncertainty, so it counts as right.",
+    ],
+)
+def test_how_well_a_forecast_did_may_differ_between_two_runs(lab, line):
+    said = without_figures(lab, f"images/s: 1,200\n{line}\nnext line\n")
+    assert said.splitlines()[1:] == ["SCORED PREDICTION", "next line"]
+
+
+@each_lab
 def test_stored_outputs_are_those_of_a_solved_lab_without_noise(lab):
     stored = nbformat.read(lab.solution, as_version=4)
     assert stored.metadata.labs.scale == "laptop"

@@ -7,10 +7,15 @@ from helpers.verdict import Wrong, wrong
 
 
 def make_cases(rng: Random) -> dict:
-    """Three pairs of images and batch size: one divides evenly, and two do not."""
+    """Four pairs of images and batch size: one divides evenly, and two do not.
+
+    The last differs from the first in its batch size alone, and the others in their images:
+    an answer that finds a result again has to look at both.
+    """
     batch_size, steps = rng.randint(8, 64), rng.randint(5, 50)
     exact = batch_size * steps
-    return {"cases": [[exact + extra, batch_size] for extra in (0, 1, batch_size - 1)]}
+    cases = [[exact + extra, batch_size] for extra in (0, 1, batch_size - 1)]
+    return {"cases": [*cases, [exact, 2 * batch_size]]}
 
 
 def ways_to_count(question: dict) -> dict:
