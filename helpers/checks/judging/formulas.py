@@ -129,10 +129,10 @@ class Formula(NamedTuple):
 
     def _of_several_calls(self, cases, said, right):
         """The mistake of one whose every wrong result belongs to another call; or ""."""
-        if len(said) > 2 and self.alike(said, right[-1:] * len(said)):
-            return SHARES
         pairs = enumerate(zip(said, right, strict=True))
         wrong = [i for i, (one, due) in pairs if not self.alike([one], [due])]
+        if len(wrong) > 1 and self.alike([said[i] for i in wrong], right[-1:] * len(wrong)):
+            return SHARES
         remembers = wrong and all(
             any(
                 self.alike([said[i]], [right[j]]) and _differ_in_one(cases[i], cases[j])

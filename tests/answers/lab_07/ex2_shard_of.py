@@ -209,6 +209,15 @@ def remembers_by_shape(shape, spec, mesh, device):
     return _parts_by_shape[key]
 
 
+_parts = []
+
+
+def returns_one_list(shape, spec, mesh, device):
+    """The same for all devices: each call changes what the earlier ones have returned."""
+    _parts[:] = _answer("", _part)(shape, spec, mesh, device)
+    return _parts
+
+
 _calls = []
 
 
@@ -449,6 +458,7 @@ WRONG = [
     ("divide", "not_refused", asks_only_the_last_device),
     ("divide", "not_refused", gives_the_first_ones_a_single_entry),
     ("parts", "remembers", remembers_by_shape),
+    ("parts", "shares", returns_one_list),
     ("parts", "other", finds_axes_by_their_size),
     ("again", "again", shifts_when_asked_again),
 ]

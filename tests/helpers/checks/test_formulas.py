@@ -133,7 +133,7 @@ def test_a_reply_with_the_result_of_an_earlier_case_but_for_one_argument_remembe
     assert SUMS.different(question, [[1, "a"], [1, "a"], [7, "b"]]).mistake == ""
 
 
-def test_a_reply_whose_results_are_all_the_last_one_shares_an_object():
+def test_a_reply_whose_wrong_results_are_all_the_last_one_shares_an_object():
     question = {"cases": [[1, 0], [7, 3], [2, 3]]}
     assert SUMS.different(question, [[5, "b"], [5, "b"], [5, "b"]]).mistake == "shares"
     assert SUMS.different(question, [[1, "a"], [5, "b"], [5, "b"]]).mistake == ""
