@@ -40,7 +40,6 @@ app = typer.Typer(
 GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
     "For students", "For operators", "For instructors", "For authors of labs",
 )  # fmt: skip
-MOST = 1e15  # tokens or parameters: more than any network has
 WITH_MODEL, WITHOUT_MODEL = "With --model", "Without --model, from your run cards"
 data_app = typer.Typer(
     help="Download the data sets that the labs train on.", no_args_is_help=True
@@ -59,6 +58,9 @@ WRITTEN = (
     "work",
     "work/*",
 )
+
+
+MOST = 1e15  # tokens or parameters: more than any network has
 
 
 def _amount(text: str) -> int:

@@ -17,8 +17,10 @@ from typing import NamedTuple
 from helpers.checks.judging.verdicts import DRAWS, draw_apart, which
 
 COUNT = -1  # in place of a part: a case has too few values, or too many
-SHARES = "shares"  # of one whose results are all one object
-REMEMBERS = "remembers"  # the mistake of one that gives the result of an earlier case
+# Mistakes of an answer that keeps something between two calls.
+SHARES = "shares"  # all its results are one object
+REMEMBERS = "remembers"  # it gives the result of an earlier case
+KEEPS = "keeps"  # it is right when it is asked first, and then no more
 
 
 class Different(NamedTuple):
@@ -48,10 +50,10 @@ class Formula(NamedTuple):
         The relative difference by which some number must tell any two ways of answering
         apart in a question that is drawn.
     arguments : tuple
-        The keys or places, in a case, of the arguments that can have any value of another
-        case's.
+        Keys or places in a case: the arguments that can take the value of any other case.
+        For each, a question that is drawn has two cases that differ in it alone.
     sound : callable
-        ``sound(case) -> bool``: whether such a case may be asked.
+        ``sound(case) -> bool``: whether a case that was put together so may be asked.
     """
 
     work_out: Callable[[object, str], list]

@@ -34,7 +34,8 @@ def make_crossover(rng: Random) -> dict:
     sizes, [seconds, *_], _ = case([-1, 1, -1, 1, 1])
     won, lost = 0.7 * seconds, 1.3 * seconds
     cases.append([sizes, [seconds] * 5, [lost, won, lost, won, won]])
-    # Each of these differs in one list from the first: what was found for it fits none.
+    # The last three differ in one list from the first of these four: what an answer has
+    # found for that one is wrong for them.
     sizes, slow, fast = case([-1, 1, 1])
     cases += [
         [sizes, slow, fast], [[n + 1 for n in sizes], slow, fast],

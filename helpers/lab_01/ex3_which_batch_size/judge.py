@@ -6,7 +6,7 @@ from random import Random
 
 import numpy as np
 
-from helpers.checks.judging.formulas import REMEMBERS
+from helpers.checks.judging.formulas import KEEPS
 from helpers.checks.judging.verdicts import draw_apart, first_wrong, near, which
 from helpers.verdict import Wrong, wrong
 
@@ -196,6 +196,6 @@ def _wrong_later(question, said):
         if one != right:
             given = one if isinstance(one, str) else f"{one:g}"
             return wrong(
-                REMEMBERS, "taken_for", batch_size=right, said=given, sizes=asked["sizes"]
+                KEEPS, "taken_for", batch_size=right, said=given, sizes=asked["sizes"]
             )
     return None

@@ -3,7 +3,7 @@
 import statistics
 from random import Random
 
-from helpers.checks.judging.formulas import REMEMBERS, Formula
+from helpers.checks.judging.formulas import KEEPS, Formula
 from helpers.verdict import Wrong, wrong
 
 NEVER = float("inf")
@@ -106,7 +106,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
         return found
     for asked, rows in zip(question["later"], observation["later"], strict=True):
         if found := _wrong_rows(asked, rows):
-            return Wrong(REMEMBERS, found.seen)
+            return Wrong(KEEPS, found.seen)
     return None
 
 

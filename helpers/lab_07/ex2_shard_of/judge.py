@@ -38,7 +38,8 @@ def make_cases(rng: Random) -> dict:
     # Axes of one size, along which this device has different places.
     mesh = [[one, 3], [other, 3]]
     cases.append([[12, 18], [other, one], mesh, rng.choice([1, 2, 3, 5, 6, 7])])
-    # Each of these differs from the first in one argument, to catch other caches.
+    # The last three differ in one argument from the first of these four, to catch parts
+    # cached without it.
     a, b = rng.sample(range(1, 9), 2)
     shape, spec, mesh = [12 * a, 12 * b], [other, one], [[one, 3], [other, 4]]
     cases += [

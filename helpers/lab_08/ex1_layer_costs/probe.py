@@ -10,7 +10,7 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
         kernel = case["kernel"] and tuple(case["kernel"])
         shapes = tuple(case["inputs"]), tuple(case["outputs"])
         returned.append(answer(case["kind"], *shapes, kernel, case["value_bytes"]))
-    # Read after all calls, because one may keep some while it makes more.
+    # Read after the last call: results that are one object are alike by then.
     said = [
         [float(n) for way in ("forward", "backward") for n in costs[way]]
         for costs in returned

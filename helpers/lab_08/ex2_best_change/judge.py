@@ -144,7 +144,7 @@ CHANGES = Formula(
     absolute=1e-12,
     apart=1e-3,
     arguments=("seconds", "changes"),
-    # Where rounding could make a step longer or shorter, nothing is asked.
+    # No case in which rounding decides whether a change helps.
     sound=lambda case: chosen(case)[1] > 1.01,
 )  # fmt: skip
 

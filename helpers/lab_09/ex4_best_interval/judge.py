@@ -27,7 +27,8 @@ def draw_question(rng: Random) -> dict:
     for save, failure in jobs:
         restart = rng.uniform(0.02, 0.3) * failure
         cases.append([float(f"{n:.4g}") for n in (save, restart, failure)])
-    # Three that differ from the first in one number: what was found for it fits none.
+    # Three that differ from the first in one number: what an answer has found for the first
+    # is wrong for them.
     cases += [
         [2 * n if place == changed else n for place, n in enumerate(cases[0])]
         for changed in range(3)

@@ -17,7 +17,7 @@ def probe(answer: Callable, question: dict, wait: Callable) -> dict:
         worth, what = call(answer, full=full, without=without, alpha=case["alpha"])
         changed = changed or what
         returned.append(worth)
-    # Read after all calls, because one may keep some while it makes more.
+    # Read after the last call: results that are one object are alike by then.
     rows = [
         [[str(name), *_values(row)] for name, row in worth.items()] for worth in returned
     ]
