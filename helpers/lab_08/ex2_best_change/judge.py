@@ -13,6 +13,7 @@ NAMES = [
     "fuse the layers", "fewer bits", "no dropout", "larger batch", "channels first",
     "another kernel", "another shortcut", "cast once",
 ]  # fmt: skip
+ALL_GONE = 1e9  # the speed-up of operations that a change takes away altogether
 
 
 def make_changes(rng: Random) -> dict:
@@ -63,7 +64,23 @@ def make_changes(rng: Random) -> dict:
 
     # The first ones have a change that helps: a wrong choice there does not break `none`.
     kinds = ["usual", "usual", "usual", "little", "none", "equal", "single"]
-    return {"cases": [case(kind) for kind in kinds]}
+    cases = [case(kind) for kind in kinds]
+    return {"cases": [*cases, *_with_the_same_names(rng, cases[0])]}
+
+
+def _with_the_same_names(rng, case):
+    """The case twice: with its seconds shuffled among their names, then its changes."""
+    while True:
+        seconds, changes = (
+            dict(zip(case[part], rng.sample([*case[part].values()], len(case[part])),
+                     strict=True))
+            for part in ("seconds", "changes")
+        )  # fmt: skip
+        found = [case | {"seconds": seconds}, case | {"changes": changes}]
+        if all(map(_is_clear, found)) and not any(
+            chosen(one) == chosen(case) for one in found
+        ):
+            return found
 
 
 def _without_rounding(seconds):
@@ -130,7 +147,13 @@ def _touched(seconds, left):
     """By what the changed operations alone become faster."""
     mine = {name: s for name, s in seconds.items() if name in left}
     after = sum(s * left[name] for name, s in mine.items())
-    return sum(mine.values()) / after if after else 1e9
+    return sum(mine.values()) / after if after else ALL_GONE
+
+
+def _is_clear(case):
+    """Whether a change helps by more than rounding, and leaves some of what it changes."""
+    name, speedup = chosen(case)
+    return speedup > 1.01 and _touched(case["seconds"], case["changes"][name]) < ALL_GONE
 
 
 CHANGES = Formula(
@@ -144,8 +167,7 @@ CHANGES = Formula(
     absolute=1e-12,
     apart=1e-3,
     arguments=("seconds", "changes"),
-    # No case in which rounding decides whether a change helps.
-    sound=lambda case: chosen(case)[1] > 1.01,
+    sound=_is_clear,
 )  # fmt: skip
 
 

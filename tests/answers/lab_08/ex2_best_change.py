@@ -237,12 +237,24 @@ def takes_the_only_one(seconds, changes):
     return sorts_them(seconds, changes)
 
 
+_found = {}
+
+
+def finds_by_names(seconds, changes):
+    """As if the same names always stood for the same numbers."""
+    key = (*sorted(seconds), "", *changes)
+    if key not in _found:
+        _found[key] = sorts_them(seconds, changes)
+    return _found[key]
+
+
 WRONG = [
     ("none", "only_choice", takes_the_only_one),
     ("whole_step", "start", strongest),
     ("whole_step", "largest_operation", takes_the_largest),
     ("whole_step", "one_saving", saves_most_of_one_operation),
     ("whole_step", "other", takes_the_worst),
+    ("whole_step", "remembers", finds_by_names),
     ("several", "first_operation", looks_at_one_operation),
     ("missing", "raised", wants_every_operation),
     ("missing", "absent", counts_what_is_not_there),
