@@ -15,7 +15,7 @@ SIZES = by_scale(  # smoke, laptop, gpu
     valid_images=(64, 1000, 10_000),
     images_per_point=(32, 700, 10_000),
     patience_seconds=(1, 20, 60),
-    product=(2048, 2048, 8192),
+    product=(512, 2048, 8192),
 )
 RULES = usual(
     "valid_batch_size", "train_images", "valid_images", "depth", "width", "dropout",

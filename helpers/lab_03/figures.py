@@ -75,9 +75,7 @@ def time_to_accuracy_spread(
         axes.plot(
             [i] * len(got_there), got_there, "o", color=BLUE, alpha=0.7, label="_each run"
         )
-        if (middle := statistics.median(all_times)) < math.inf:
-            bar: dict = {"markersize": 36, "markeredgewidth": 2}
-            axes.plot(i, middle, "_", color="black", label="_median", **bar)
+        _mark_median(axes, i, all_times, markersize=36)
         if missing:
             never = f"{missing} of {len(all_times)} never"
             # At a height of the axes, not of the data: it is not a measured time.
@@ -193,9 +191,7 @@ def time_by_laws(
         colour, marker = (GREEN, "s") if new else (BLUE, "o")
         label = f"batch {best_size:,}, run afterwards" if new else "_each run of the race"
         axes.plot([size] * len(there), there, marker, color=colour, alpha=0.7, label=label)
-        if there and (middle := statistics.median(seconds)) < math.inf:
-            bar: dict = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
-            axes.plot(size, middle, marker="_", color="black", label="_median", **bar)
+        _mark_median(axes, size, seconds)
     if law(best_size) < math.inf:
         sizes = [size for size, _ in rows]
         fine = np.geomspace(min(sizes), max(sizes), 60)
@@ -208,6 +204,13 @@ def time_by_laws(
     _log_axes(axes, sorted(times), ylabel="time to accuracy [s]", title=title)
     axes.legend()
     return figure
+
+
+def _mark_median(axes, x, values, markersize=20):
+    """A bar at the median, if there is a finite one."""
+    if values and (middle := statistics.median(values)) < math.inf:
+        bar: dict = {"markersize": markersize, "markeredgewidth": 2}
+        axes.plot(x, middle, "_", color="black", label="_median", **bar)
 
 
 def _log_axes(axes, sizes, **labels):

@@ -7,7 +7,7 @@ from helpers.parameters import BATCH_SIZE, REPEATED_RUNS, by_scale, rising, usua
 SIZES = by_scale(  # smoke, laptop, gpu
     depth=(10, 10, 16),
     width=(1, 1, 4),
-    train_images=(1280, 5000, 10_000),
+    train_images=(1024, 5000, 10_000),
     valid_images=(64, 4000, 10_000),
     stem_pool=(4, 4, 1),
     epochs=(2, 12, 20),

@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.network.models import require
+from helpers.network.models import require_whole
 
 
 def text_cnn(vocabulary: int = 30_982, classes: int = 46, words: int = 300) -> keras.Model:
@@ -36,15 +36,9 @@ def text_cnn(vocabulary: int = 30_982, classes: int = 46, words: int = 300) -> k
     ----------
     Kim, "Convolutional Neural Networks for Sentence Classification", EMNLP 2014.
     """
-    for name, value, low in (
-        ("vocabulary", vocabulary, 1),
-        ("classes", classes, 2),
-        ("words", words, 12),  # which leave one position to the last layer
-    ):
-        require(
-            isinstance(value, int) and value >= low,
-            f"{name} must be a whole number from {low} up, not {value!r}",
-        )
+    require_whole("vocabulary", vocabulary, 1)
+    require_whole("classes", classes, 2)
+    require_whole("words", words, 12)  # which leave one position to the last layer
     inputs = keras.Input((words,), dtype="int32")
     x = look_at_neighbours(inputs, vocabulary)
     # float32 whatever the dtype policy: a softmax in bfloat16 loses accuracy.

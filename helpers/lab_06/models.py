@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.network.models import require
+from helpers.network.models import require, require_whole
 
 # The widths that keras.applications knows.
 MOBILENET_ALPHAS = (0.35, 0.5, 0.75, 1.0, 1.3, 1.4)
@@ -40,14 +40,8 @@ def mobilenet_v2(image_size: int, classes: int = 10, alpha: float = 1.0) -> kera
     ----------
     Sandler et al., "MobileNetV2: Inverted Residuals and Linear Bottlenecks", 2018.
     """
-    require(
-        isinstance(image_size, int) and image_size >= 33,
-        f"image_size must be a whole number from 33 up, not {image_size!r}",
-    )
-    require(
-        isinstance(classes, int) and classes >= 2,
-        f"classes must be a whole number from 2 up, not {classes!r}",
-    )
+    require_whole("image_size", image_size, 33)
+    require_whole("classes", classes, 2)
     require(
         alpha in MOBILENET_ALPHAS,
         f"alpha must be one of {', '.join(map(str, MOBILENET_ALPHAS))}, not {alpha!r}",

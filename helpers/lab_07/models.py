@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.network.models import require
+from helpers.network.models import require, require_whole
 
 
 def small_cnn(
@@ -42,10 +42,7 @@ def small_cnn(
         "input_shape must be (height, width, channels) with sides of at least 16, "
         f"not {input_shape!r}",
     )
-    require(
-        isinstance(classes, int) and classes >= 2,
-        f"classes must be a whole number from 2 up, not {classes!r}",
-    )
+    require_whole("classes", classes, 2)
     inputs = keras.Input(input_shape)
     x = conv_pool_relu_bn(inputs, 10)
     x = conv_pool_relu_bn(x, 20)

@@ -1,8 +1,5 @@
 """The time of steps whose gradients travel in buckets over a slow link."""
 
-import json
-import shutil
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -10,11 +7,7 @@ from typing import NamedTuple
 import keras
 import numpy as np
 
-from helpers.files import REPOSITORY
-from helpers.machine import cluster
-from helpers.plain_json import write_json
-
-LIMIT_SECONDS = 300
+from helpers.workers.processes import ask
 
 
 class Link(NamedTuple):
@@ -97,15 +90,9 @@ def measure(
     LabError
         If a worker fails or takes longer than the limit.
     """
-    shutil.rmtree(folder, ignore_errors=True)
     sizes, ready_at = gradients
     asked = {"gradient_bytes": sizes, "ready_at": ready_at, "link": link._asdict()}
     asked |= {"bucket_bytes": list(bucket_bytes), "repeats": repeats}
-    write_json(folder / "buckets.json", asked)
-    command = [sys.executable, "-m", "helpers.lab_10.bucket_worker", str(folder)]
-    with cluster.start(command, workers, folder, {"PYTHONPATH": str(REPOSITORY)}) as job:
-        job.wait(LIMIT_SECONDS)
-    texts = [(folder / f"buckets-{r}.json").read_text() for r in range(workers)]
-    of_workers = np.array([json.loads(text) for text in texts])
+    of_workers = np.array(ask("helpers.lab_10.bucket_worker", folder, workers, asked))
     slowest = of_workers.max(axis=0).tolist()
     return dict(zip(bucket_bytes, slowest, strict=True))

@@ -4,8 +4,6 @@
 says. To compute is to sleep here: so the workers do not take each other's cores.
 """
 
-import json
-import os
 import queue
 import sys
 import threading
@@ -15,16 +13,14 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.lab_10.rings import ring_all_reduce
-from helpers.plain_json import write_json
+from helpers.workers import own_task
 from helpers.workers.channels import Channels
+from helpers.workers.collectives import ring_all_reduce
 
 
 def main(folder: Path) -> None:
-    """Do the steps in `buckets.json`; write `buckets-0.json` and so on."""
-    asked = json.loads((folder / "buckets.json").read_text(encoding="utf-8"))
-    config = json.loads(os.environ["TF_CONFIG"])
-    addresses, rank = config["cluster"]["worker"], config["task"]["index"]
+    """Do the steps that `bucket_speeds.measure` asks for."""
+    asked, _, addresses, rank = own_task.read(folder)
     channels = Channels(addresses, rank, **asked["link"])
 
     def all_reduce(array):
@@ -40,7 +36,7 @@ def main(folder: Path) -> None:
             took.append(step_seconds(packed, all_reduce))
     # A worker that ended early would close what its neighbour still reads from.
     all_reduce(np.ones(len(addresses), "float32"))
-    write_json(folder / f"buckets-{rank}.json", seconds)
+    own_task.reply(folder, rank, seconds)
 
 
 def pack(

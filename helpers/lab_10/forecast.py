@@ -245,24 +245,6 @@ def critical_batch_of_lab_03() -> dict[str, float]:
     return {"critical_batch": bends[len(bends) // 2]}
 
 
-def race_of_lab_03() -> dict[str, Any]:
-    """The goal of lab 03's newest run with a law, and its images to that goal.
-
-    Returns
-    -------
-    dict
-        `goal`, in words, and `images`, which small batches need to reach it: the floor
-        of the steps times the bend. Empty without such a run.
-    """
-    card = newest_card_with("03_time_to_accuracy", "laws")
-    target = card and card["parameters"].get("target_accuracy")
-    laws = card["measurements"]["laws"] if card else {}
-    images = (laws.get("floor") or math.inf) * (laws.get("bend") or math.inf)
-    if not target or not 0 < images < math.inf:
-        return {}
-    return {"goal": f"accuracy {target:g}", "images": images}
-
-
 def save_interval(
     save_seconds: float, restart_seconds: float, failure_seconds: float
 ) -> tuple[float, float]:

@@ -87,14 +87,8 @@ def wide_resnet(
         isinstance(depth, int) and depth >= 10 and (depth - 4) % 6 == 0,
         f"depth must be 6n + 4 (10, 16, 22, ...), not {depth!r}",
     )
-    require(
-        isinstance(width, int) and width >= 1,
-        f"width must be a whole number from 1 up, not {width!r}",
-    )
-    require(
-        isinstance(classes, int) and classes >= 2,
-        f"classes must be a whole number from 2 up, not {classes!r}",
-    )
+    require_whole("width", width, 1)
+    require_whole("classes", classes, 2)
     require(
         len(input_shape) == 3 and min(input_shape[:2]) >= 4,
         "input_shape must be (height, width, channels) with sides of at least 4, "
@@ -170,3 +164,8 @@ def residual_block(
 def require(condition: bool, rule: str) -> None:
     if not condition:
         raise ValueError(rule)
+
+
+def require_whole(name: str, value: object, low: int) -> None:
+    is_right = isinstance(value, int) and value >= low
+    require(is_right, f"{name} must be a whole number from {low} up, not {value!r}")

@@ -1,8 +1,30 @@
-"""The two halves of a ring all-reduce, each by itself."""
+"""The ring all-reduce of lab 09, and its two halves, each by itself."""
 
 from collections.abc import Callable
 
 import numpy as np
+
+
+def ring_all_reduce(
+    array: np.ndarray, rank: int, workers: int, send: Callable, receive: Callable
+) -> np.ndarray:
+    """Add up the arrays of all workers, one half after the other.
+
+    Parameters
+    ----------
+    array : numpy.ndarray
+        One axis, equally long for all workers.
+    rank, workers : int
+    send, receive : callable
+        As `helpers.workers.channels.Channels` has them.
+
+    Returns
+    -------
+    numpy.ndarray
+        A new array, the sum.
+    """
+    ring = rank, workers, send, receive
+    return all_gather(reduce_scatter(array, *ring), *ring)
 
 
 def reduce_scatter(
@@ -12,11 +34,8 @@ def reduce_scatter(
 
     Parameters
     ----------
-    array : numpy.ndarray
-        One axis, equally long for all workers.
-    rank, workers : int
-    send, receive : callable
-        As `helpers.workers.channels.Channels` has them.
+    array, rank, workers, send, receive
+        As `ring_all_reduce`.
 
     Returns
     -------

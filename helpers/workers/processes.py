@@ -1,10 +1,11 @@
-"""Run a ring all-reduce in real processes on this machine."""
+"""Let workers do something in real processes on this machine, such as a ring all-reduce."""
 
 import json
 import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
@@ -13,6 +14,51 @@ from helpers.plain_json import write_json
 from helpers.workers import own_functions
 
 LIMIT_SECONDS = 300
+
+
+def ask(
+    module: str,
+    folder: Path,
+    workers: int,
+    asked: Any,
+    functions: dict[str, Callable] | None = None,
+    environment: dict[str, str] | None = None,
+) -> list:
+    """Start a module as several workers, and wait for what each of them says.
+
+    Parameters
+    ----------
+    module : str
+        Reads its task and replies as `own_task` does.
+    folder : Path
+        For the workers' files: whatever is in it is deleted.
+    workers : int
+    asked : object
+        For all workers: plain JSON.
+    functions : dict of callable, optional
+        A notebook's functions, by the names that they have there.
+    environment : dict of str, optional
+        More variables for the workers.
+
+    Returns
+    -------
+    list
+        The workers' replies by rank.
+
+    Raises
+    ------
+    LabError
+        If a worker fails or takes longer than the limit.
+    """
+    shutil.rmtree(folder, ignore_errors=True)
+    own_functions.write(folder, **(functions or {}))
+    write_json(folder / "asked.json", asked)
+    command = [sys.executable, "-m", module, str(folder)]
+    own = {"PYTHONPATH": str(REPOSITORY)} | (environment or {})
+    with cluster.start(command, workers, folder, own) as job:
+        job.wait(LIMIT_SECONDS)
+    texts = [(folder / f"said-{rank}.json").read_text("utf-8") for rank in range(workers)]
+    return list(map(json.loads, texts))
 
 
 def run_ring(
@@ -42,14 +88,8 @@ def run_ring(
     LabError
         If a worker fails, or has another sum than the one that is right.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    own_functions.write(folder, ring_all_reduce=function)
-    write_json(folder / "rounds.json", rounds)
-    command = [sys.executable, "-m", "helpers.workers.ring", str(folder)]
-    environment = {"PYTHONPATH": str(REPOSITORY)}
-    with cluster.start(command, workers, folder, environment) as job:
-        job.wait(LIMIT_SECONDS)
-    told = [json.loads((folder / f"ring-{r}.json").read_text()) for r in range(workers)]
+    functions = {"ring_all_reduce": function}
+    told = ask("helpers.workers.ring", folder, workers, rounds, functions)
     return [_together(one, workers) for one in zip(*told, strict=True)]
 
 

@@ -3,8 +3,6 @@
 It has no TensorFlow, so that many of them start in a second.
 """
 
-import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -12,18 +10,15 @@ from pathlib import Path
 
 import numpy as np
 
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+from helpers.workers import own_task
 from helpers.workers.channels import Channels
 
 
 def main(folder: Path) -> None:
-    """Do the rounds in `rounds.json`; write `ring-0.json` and so on."""
-    ring_all_reduce = own_functions.read(folder)["ring_all_reduce"]
-    config = json.loads(os.environ["TF_CONFIG"])
-    addresses, rank = config["cluster"]["worker"], config["task"]["index"]
+    """Do the rounds that `processes.run_ring` asks for."""
+    rounds, functions, addresses, rank = own_task.read(folder)
+    ring_all_reduce = functions["ring_all_reduce"]
     channels = Channels(addresses, rank)
-    rounds = json.loads((folder / "rounds.json").read_text(encoding="utf-8"))
 
     def all_reduce(array):
         return ring_all_reduce(array, rank, len(addresses), channels.send, channels.receive)
@@ -31,7 +26,7 @@ def main(folder: Path) -> None:
     done = [do_round(all_reduce, channels, rank, one) for one in rounds]
     # A worker that ended early would close what its neighbour still reads from.
     all_reduce(np.ones(len(addresses), "float32"))
-    write_json(folder / f"ring-{rank}.json", done)
+    own_task.reply(folder, rank, done)
 
 
 def do_round(all_reduce: Callable, channels: Channels, rank: int, one: dict) -> dict:

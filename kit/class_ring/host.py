@@ -14,7 +14,6 @@ import psutil
 
 from helpers.errors import LabError
 from helpers.lab_10.all_reduces import ring_seconds
-from helpers.workers.frames import FrameError, receive_json, send_json
 from kit.class_ring import (
     BEAT_SECONDS,
     CONTROL,
@@ -23,6 +22,7 @@ from kit.class_ring import (
     join_code,
     shown_name,
 )
+from kit.class_ring.frames import FrameError, receive_json, send_json
 from kit.class_ring.link_law import fit_link
 from kit.class_ring.links import LIMIT_SECONDS, quietly
 from kit.class_ring.questions import accepted

@@ -12,7 +12,7 @@ import socket
 from collections.abc import Callable
 
 from helpers.errors import LabError
-from helpers.workers.frames import FrameError, receive_json, send_json
+from kit.class_ring.frames import FrameError, receive_json, send_json
 
 LETTERS = "ABCDEFGHJKMNPQRSTUVWXYZ23456789"  # without I, L, O, 0 and 1
 LENGTH = 8

@@ -13,8 +13,8 @@ import numpy as np
 
 from helpers.errors import LabError
 from helpers.workers.collectives import all_gather, reduce_scatter
-from helpers.workers.frames import receive_array, receive_json, send_array, send_json
 from kit.class_ring import LINK, LINK_PORTS, join_code
+from kit.class_ring.frames import receive_array, receive_json, send_array, send_json
 from kit.class_ring.link_law import SMALL_BYTES
 
 FORM_SECONDS, LIMIT_SECONDS = 10.0, 60.0

@@ -9,8 +9,8 @@ from collections.abc import Callable
 import numpy as np
 
 from helpers.errors import LabError
-from helpers.workers.frames import receive_json, send_json
 from kit.class_ring import BEAT_SECONDS, CONTROL, MOST_NAME, join_code
+from kit.class_ring.frames import receive_json, send_json
 from kit.class_ring.links import LIMIT_SECONDS, Links, quietly
 from kit.class_ring.questions import QUESTIONS
 

@@ -1,5 +1,6 @@
 """`labs plan`: time to accuracy on many devices, from the newest run cards."""
 
+import math
 import re
 import time
 
@@ -13,11 +14,10 @@ from helpers.lab_10.forecast import (
     law_of_lab_02,
     law_of_lab_10,
     plan,
-    race_of_lab_03,
     slowest,
 )
 from helpers.machine.quiet_tensorflow import silence_tensorflow
-from helpers.run_card.documents import read_card
+from helpers.run_card.documents import newest_card_with, read_card
 from helpers.run_card.units import in_units
 
 LINK = re.compile(r"(\d{1,9}(?:\.\d{1,9})?)\s*([MG])bit(?:/s)?", re.IGNORECASE)
@@ -195,10 +195,25 @@ def from_cards() -> tuple[dict, list[str]]:
     if bend := critical_batch_of_lab_03():
         card = _run_card("03_time_to_accuracy", "bend")
         sources.append(f"the bend of lab 03 as the critical batch ({card})")
-    if race := race_of_lab_03():
+    if race := _race_of_lab_03():
         card = _run_card("03_time_to_accuracy", "laws")
         sources.append(f"the goal of lab 03, and its images to it ({card})")
     return laws[lab] | bend | race, sources
+
+
+def _race_of_lab_03():
+    """The goal of lab 03's newest run with a law, and its images to that goal.
+
+    Small batches need so many: the floor of the steps times the bend. Empty without such
+    a run.
+    """
+    card = newest_card_with("03_time_to_accuracy", "laws")
+    target = card and card["parameters"].get("target_accuracy")
+    laws = card["measurements"]["laws"] if card else {}
+    images = (laws.get("floor") or math.inf) * (laws.get("bend") or math.inf)
+    if not target or not 0 < images < math.inf:
+        return {}
+    return {"goal": f"accuracy {target:g}", "images": images}
 
 
 def _run_card(lab, measurement):

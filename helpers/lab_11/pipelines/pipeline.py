@@ -1,19 +1,13 @@
 """Run a pipeline in real processes, which sleep instead of computing."""
 
-import json
-import shutil
-import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from helpers.files import REPOSITORY
 from helpers.lab_11.pipelines.pipeline_schedule import Box
-from helpers.machine import cluster
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+from helpers.workers.processes import ask
 
-LIMIT_SECONDS = 300
+WORKER = "helpers.lab_11.pipelines.pipeline_worker"
 VALUES = 1000  # of the array that travels between stages for each micro-batch, in float32
 
 
@@ -59,21 +53,9 @@ def measure(
     LabError
         If a process fails or waits too long, as in a deadlock.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    own_functions.write(folder, **orders)
     asked = {"runs": list(runs), "repeats": repeats, "values": VALUES}
     asked |= {"seconds": {"F": forward_seconds, "B": backward_seconds}}
-    write_json(folder / "pipeline.json", asked)
-    command = [
-        sys.executable,
-        "-m",
-        "helpers.lab_11.pipelines.pipeline_worker",
-        str(folder),
-    ]
-    with cluster.start(command, stages, folder, {"PYTHONPATH": str(REPOSITORY)}) as job:
-        job.wait(LIMIT_SECONDS)
-    texts = [(folder / f"stage-{s}.json").read_text("utf-8") for s in range(stages)]
-    rounds = zip(*map(json.loads, texts), strict=True)
+    rounds = zip(*ask(WORKER, folder, stages, asked, dict(orders)), strict=True)
     by_round = [[_together(one) for one in zip(*told, strict=True)] for told in rounds]
     return dict(zip(map(tuple, runs), map(list, zip(*by_round, strict=True)), strict=True))
 

@@ -4,8 +4,6 @@
 other's cores, but the order is the reader's own and the messages are real.
 """
 
-import json
-import os
 import sys
 import time
 from pathlib import Path
@@ -14,8 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from helpers.lab_11.pipelines.pipeline_schedule import Work
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+from helpers.workers import own_task
 from helpers.workers.channels import Channels
 
 LIMIT_SECONDS = 30  # for one message: an order that deadlocks ends with a line
@@ -80,11 +77,8 @@ class Stage(NamedTuple):
 
 
 def main(folder: Path) -> None:
-    """Do the runs in `pipeline.json`; write `stage-0.json` and so on."""
-    asked = json.loads((folder / "pipeline.json").read_text(encoding="utf-8"))
-    orders = own_functions.read(folder)
-    config = json.loads(os.environ["TF_CONFIG"])
-    addresses, rank = config["cluster"]["worker"], config["task"]["index"]
+    """Do the runs that `pipeline.measure` asks for."""
+    asked, orders, addresses, rank = own_task.read(folder)
     stages = len(addresses)
     channels = Channels(addresses, rank, LIMIT_SECONDS)
     stage = Stage(channels, rank, stages, asked["values"], asked["seconds"])
@@ -92,7 +86,7 @@ def main(folder: Path) -> None:
     # All runs in each round, so that a busy spell of the machine does not meet only one.
     told = [[stage.run(work) for work in plan] for _ in range(asked["repeats"])]
     stage.meet()  # a stage that ended early would close what its neighbour still reads
-    write_json(folder / f"stage-{rank}.json", told)
+    own_task.reply(folder, rank, told)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,18 @@
 """Train on several workers, with the optimizer on each of them or shared by all."""
 
-import json
-import shutil
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
-from helpers.files import REPOSITORY
-from helpers.machine import cluster
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+from helpers.workers.processes import ask
 
-LIMIT_SECONDS = 300
+WORKER = "helpers.lab_11.sharding.zero_worker"
 WAYS = ("data parallel", "ZeRO-1", "ZeRO-2", "ZeRO-3")
 STEPS, BLOCKS = 5, 8
 # Large arrays go back to the system as soon as nobody uses them (with glibc).
-ENVIRONMENT = {"PYTHONPATH": str(REPOSITORY), "MALLOC_MMAP_THRESHOLD_": "65536"}
+ENVIRONMENT = {"MALLOC_MMAP_THRESHOLD_": "65536"}
 
 
 class Trained(NamedTuple):
@@ -75,15 +69,10 @@ def train(
     LabError
         If a worker fails or takes longer than the limit.
     """
-    shutil.rmtree(folder, ignore_errors=True)
-    own_functions.write(folder, sharded_step=sharded_step)
     asked = {"ways": list(ways), "weights": weights, "repeats": repeats, "seed": seed}
-    write_json(folder / "trainings.json", asked | {"steps": STEPS, "blocks": BLOCKS})
-    command = [sys.executable, "-m", "helpers.lab_11.sharding.zero_worker", str(folder)]
-    with cluster.start(command, workers, folder, ENVIRONMENT) as job:
-        job.wait(LIMIT_SECONDS)
-    texts = [(folder / f"trained-{rank}.json").read_text() for rank in range(workers)]
-    told = [json.loads(text) for text in texts]
+    asked |= {"steps": STEPS, "blocks": BLOCKS}
+    functions = {"sharded_step": sharded_step}
+    told = ask(WORKER, folder, workers, asked, functions, ENVIRONMENT)
     return {way: _together(folder, way, [one[way] for one in told]) for way in ways}
 
 

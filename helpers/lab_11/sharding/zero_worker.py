@@ -5,8 +5,6 @@
 """
 
 import itertools
-import json
-import os
 import sys
 import time
 from collections.abc import Callable
@@ -22,18 +20,15 @@ from helpers.lab_11.sharding.zero import (
     zero_2_step,
     zero_3_step,
 )
-from helpers.plain_json import write_json
-from helpers.workers import own_functions
+from helpers.workers import own_task
 from helpers.workers.channels import Channels
 from helpers.workers.collectives import all_gather
 
 
 def main(folder: Path) -> None:
-    """Do the trainings in `trainings.json`; write `trained-0.json` and so on."""
-    asked = json.loads((folder / "trainings.json").read_text(encoding="utf-8"))
-    sharded_step = own_functions.read(folder)["sharded_step"]
-    config = json.loads(os.environ["TF_CONFIG"])
-    addresses, rank = config["cluster"]["worker"], config["task"]["index"]
+    """Do the trainings that `sharded_training.train` asks for."""
+    asked, functions, addresses, rank = own_task.read(folder)
+    sharded_step = functions["sharded_step"]
     channels = Channels(addresses, rank)
     ring = rank, len(addresses), channels.send, channels.receive
     task = Targets(asked["weights"], asked["seed"], rank)
@@ -52,7 +47,7 @@ def main(folder: Path) -> None:
             del training
     # A worker that ended early would close what its neighbour still reads from.
     all_gather(np.ones(1, "float32"), *ring)
-    write_json(folder / f"trained-{rank}.json", done)
+    own_task.reply(folder, rank, done)
 
 
 def train(training: "Training", steps: int, channels: Channels) -> tuple[float, int]:

@@ -1,9 +1,9 @@
-"""The halves of a ring all-reduce, in threads."""
+"""A ring all-reduce and its halves, in threads."""
 
 import numpy as np
 import pytest
 
-from helpers.workers.collectives import all_gather, reduce_scatter
+from helpers.workers.collectives import all_gather, reduce_scatter, ring_all_reduce
 from helpers.workers.threads import run_in_threads
 
 RNG = np.random.default_rng(0)
@@ -24,3 +24,6 @@ def test_each_worker_has_its_chunk_of_the_sum_and_then_all_of_it(workers, values
         assert len(messages) == workers * (workers - 1)
         assert sum(m.array.size for m in messages) == (workers - 1) * values
         assert all(m.receiver == (m.sender + 1) % workers for m in messages)
+    sums, all_sent = run_in_threads([ring_all_reduce] * workers, arrays)
+    assert all(np.array_equal(whole, sum(given)) for whole in sums)
+    assert len(all_sent) == len(sent) + len(sent_again)

@@ -19,11 +19,11 @@ from kit.grading.classroom.similar import reference_cells
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
 
-# Besides each lab's reference.py: callbacks and a helper that later labs import.
+# Besides each lab's reference.py: callbacks and devices, which later labs import.
 # `test_style` holds them equal to the references.
 TAUGHT = {
     "callbacks/early_stopping.py", "callbacks/throughput.py", "callbacks/total_time.py",
-    "helpers/machine/devices.py", "helpers/lab_10/rings.py",
+    "helpers/machine/devices.py",
 }  # fmt: skip
 
 
@@ -141,8 +141,10 @@ def command(python, hand_out, *arguments):
 
 def test_the_hand_out_has_the_modules_that_its_files_start(hand_out):
     texts = [path.read_text(encoding="utf-8") for path in hand_out.rglob("*.py")]
-    started = set(re.findall(r'"-m", "((?:helpers|kit)[\w.]+)"', "\n".join(texts)))
+    start = r'(?:"-m", |\bask\(|\bWORKER = )"((?:helpers|kit)[\w.]+)"'
+    started = set(re.findall(start, "\n".join(texts)))
     assert {"kit.jupyter.jupyterlab", "helpers.workers.ring"} <= started
+    assert "helpers.lab_11.sharding.zero_worker" in started
     for name in started:
         assert hand_out.joinpath(*name.split(".")).with_suffix(".py").is_file(), name
 

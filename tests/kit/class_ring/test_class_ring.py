@@ -14,8 +14,16 @@ from rich.console import Console
 from helpers.errors import LabError
 from helpers.files import REPOSITORY
 from helpers.run_card.documents import cards_of, open_card
-from helpers.workers import frames
-from kit.class_ring import LINK_PORTS, PORT, command, host, links, member, shown_name
+from kit.class_ring import (
+    LINK_PORTS,
+    PORT,
+    command,
+    frames,
+    host,
+    links,
+    member,
+    shown_name,
+)
 from kit.class_ring.link_law import Link
 from kit.pool.pool import pool
 from tests.room import LABS, Room, wait_for, why_no_namespaces

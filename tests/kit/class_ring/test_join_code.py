@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from helpers.errors import LabError
-from helpers.workers.frames import FrameError, receive_json, send_json
 from kit.class_ring import join_code
+from kit.class_ring.frames import FrameError, receive_json, send_json
 
 SALT = bytes(16)
 CODE = "K7QF-M2XP"

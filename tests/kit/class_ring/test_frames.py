@@ -9,8 +9,8 @@ import time
 import numpy as np
 import pytest
 
-from helpers.workers import frames
-from helpers.workers.frames import FrameError
+from kit.class_ring import frames
+from kit.class_ring.frames import FrameError
 
 
 @pytest.fixture
