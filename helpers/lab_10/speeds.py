@@ -4,7 +4,6 @@
 `TF_CONFIG` says; `measure` starts them and reads what they found.
 """
 
-import json
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -21,9 +20,10 @@ import numpy as np  # noqa: E402
 import tensorflow as tf  # noqa: E402
 
 from helpers.machine import cluster  # noqa: E402
-from helpers.plain_json import write_json  # noqa: E402
+from helpers.workers import own_task  # noqa: E402
+from helpers.workers.processes import ask  # noqa: E402
 
-LIMIT_SECONDS = 300
+WORKER = "helpers.lab_10.speeds"
 WARM_UP = 3  # calls that are not counted: TensorFlow traces in the first
 
 
@@ -51,15 +51,11 @@ def measure(folder: Path, workers: int, settings: dict) -> dict:
     LabError
         If a worker fails or takes longer than the limit.
     """
-    folder.mkdir(parents=True, exist_ok=True)
-    write_json(folder / "settings.json", settings)
-    command = [sys.executable, "-m", "helpers.lab_10.speeds", folder]
     # One thread each: so a worker computes as fast whatever the number of workers is,
     # while there are cores enough.
     one_thread = {"TF_NUM_INTRAOP_THREADS": "1", "OMP_NUM_THREADS": "1"}
-    with cluster.start(command, workers, folder, cluster.ON_THE_CPU | one_thread) as job:
-        job.wait(LIMIT_SECONDS)
-    found = json.loads((folder / "speeds.json").read_text())
+    environment = cluster.ON_THE_CPU | one_thread
+    found, *_ = ask(WORKER, folder, workers, settings, environment=environment)
     for one in found["rounds"]:
         for name, by_size in one.items():
             one[name] = {int(size): seconds for size, seconds in by_size.items()}
@@ -100,8 +96,9 @@ def seconds(call: Callable, calls: int) -> float:
 
 
 def work(folder: Path) -> None:
-    """Measure as `settings.json` says, and write `speeds.json`."""
-    settings = json.loads((folder / "settings.json").read_text())
+    """Measure what `measure` asks for."""
+    task = own_task.read(folder)
+    settings = task.asked
     strategy = tf.distribute.MultiWorkerMirroredStrategy()
     model, alone = network(settings["hidden"])
     local = tf.function(alone)
@@ -146,10 +143,8 @@ def work(folder: Path) -> None:
             for size, call in by_size.items():
                 meet()  # all measure the same at the same time
                 rounds[-1][name][size] = seconds(call, settings["calls"])
-    if strategy.cluster_resolver.task_id == 0:
-        parameters = sum(int(np.prod(v.shape)) for v in model.trainable_variables)
-        found = {"parameters": parameters, "rounds": rounds}
-        write_json(folder / "speeds.json", found)
+    parameters = sum(int(np.prod(v.shape)) for v in model.trainable_variables)
+    own_task.reply(folder, task.rank, {"parameters": parameters, "rounds": rounds})
 
 
 if __name__ == "__main__":

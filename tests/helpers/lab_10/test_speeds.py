@@ -13,6 +13,7 @@ import pytest
 
 from helpers.errors import LabError
 from helpers.lab_10 import speeds
+from helpers.workers import processes
 
 LIMIT = 120
 SETTINGS = {
@@ -25,7 +26,7 @@ SETTINGS = {
 def test_workers_measure_each_size_in_each_round_and_one_of_them_tells(tmp_path):
     folder = tmp_path / "a new" / "folder"
     folder.mkdir(parents=True)
-    (folder / "speeds.json").write_text('{"rounds": []')  # of a measurement that was killed
+    (folder / "said-0.json").write_text('{"rounds": []')  # of a measurement that was killed
     found = speeds.measure(folder, 2, SETTINGS)
     assert found["parameters"] == 784 * 8 + 8 + 8 * 10 + 10
     assert len(found["rounds"]) == SETTINGS["rounds"]
@@ -37,17 +38,18 @@ def test_workers_measure_each_size_in_each_round_and_one_of_them_tells(tmp_path)
         assert {name: list(by_size) for name, by_size in one.items()} == asked
         assert all(s > 0 for by_size in one.values() for s in by_size.values())
     assert {path.name for path in folder.iterdir()} == {
-        "settings.json", "speeds.json", "worker-0.log", "worker-1.log",
+        "asked.json", "own_functions.pickle", "said-0.json", "said-1.json",
+        "worker-0.log", "worker-1.log",
     }  # fmt: skip
     assert not workers_of(folder)
 
 
 def test_of_a_measurement_past_its_limit_no_worker_is_left(tmp_path, monkeypatch):
-    monkeypatch.setattr(speeds, "LIMIT_SECONDS", 0.1)
+    monkeypatch.setattr(processes, "LIMIT_SECONDS", 0.1)
     with pytest.raises(LabError, match=r"still runs after 0\.1 s"):
         speeds.measure(tmp_path, 2, SETTINGS)
     assert not workers_of(tmp_path)
-    assert not (tmp_path / "speeds.json").exists()
+    assert not list(tmp_path.glob("said-*"))
 
 
 def test_of_an_interrupted_measurement_no_worker_is_left(tmp_path):

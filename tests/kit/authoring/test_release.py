@@ -18,6 +18,7 @@ from kit.authoring import release
 from kit.grading.classroom.similar import reference_cells
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
+from tests.started_modules import started_modules
 
 # Besides each lab's reference.py: callbacks and devices, which later labs import.
 # `test_style` holds them equal to the references.
@@ -140,9 +141,7 @@ def command(python, hand_out, *arguments):
 
 
 def test_the_hand_out_has_the_modules_that_its_files_start(hand_out):
-    texts = [path.read_text(encoding="utf-8") for path in hand_out.rglob("*.py")]
-    start = r'(?:"-m", |\bask\(|\bWORKER = )"((?:helpers|kit)[\w.]+)"'
-    started = set(re.findall(start, "\n".join(texts)))
+    started = started_modules(hand_out.rglob("*.py"))
     assert {"kit.jupyter.jupyterlab", "helpers.workers.ring"} <= started
     assert "helpers.lab_11.sharding.zero_worker" in started
     for name in started:

@@ -1,6 +1,5 @@
 """What a box can read of the kit, name by name."""
 
-import re
 from pathlib import Path
 
 import pytest
@@ -11,6 +10,7 @@ from kit import imports
 from kit.grading.box import sandbox
 from kit.grading.box.allowlist import NEVER, visible_files
 from kit.labs import all_labs
+from tests.started_modules import started_modules
 
 LABS = all_labs()
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
@@ -65,6 +65,7 @@ SHARED = {
     "helpers/workers/__init__.py", "helpers/workers/array_message.py",
     "helpers/workers/boxed_worker.py", "helpers/workers/channels.py",
     "helpers/workers/collectives.py", "helpers/workers/own_functions.py",
+    "helpers/workers/own_task.py",
     "helpers/workers/processes.py", "helpers/workers/ring.py",
     "helpers/workers/threads.py",
 }  # fmt: skip
@@ -174,11 +175,11 @@ def test_the_modules_that_a_visible_file_starts_are_visible():
     started = set()
     for lab in LABS:
         files = [path for path in visible_files(lab) if path.suffix == ".py"]
-        texts = [(REPOSITORY / path).read_text(encoding="utf-8") for path in files]
-        names = re.findall(r'"-m", "(helpers[\w.]+)"', "\n".join(texts))
+        names = started_modules(REPOSITORY / path for path in files)
         assert {Path(*name.split(".")).with_suffix(".py") for name in names} <= {*files}
-        started |= {*names}
+        started |= names
     assert {"helpers.lab_00.one_thread", "helpers.workers.ring"} <= started
+    assert "helpers.lab_11.sharding.zero_worker" in started
 
 
 def test_a_text_that_names_a_module_shows_it_but_no_judge_and_no_reference(
