@@ -45,8 +45,14 @@ def test_a_dead_worker_costs_no_test_and_the_run_ends(tmp_path, always):
     text = TESTS.format(crashing=[17, 40], always=always)
     (tmp_path / "test_crashing.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-rs"]
+    # Each process imports a plug-in in a second or two, and none but xdist has a part here.
+    alone = [
+        option
+        for name in ("nbval", "anyio", "cacheprovider")
+        for option in ("-p", f"no:{name}")
+    ]
     ended = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "--rootdir", tmp_path, tmp_path],
+        [*command, *alone, "--rootdir", tmp_path, tmp_path],
         capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120,
         env={"PYTHONPATH": str(REPOSITORY), "PATH": "/usr/bin:/bin"},
     )  # fmt: skip

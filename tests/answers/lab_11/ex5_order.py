@@ -138,7 +138,7 @@ def as_array(stage, stages, micro_batches):
 
 
 def huge(stage, stages, micro_batches):
-    return [("F", 0)] * 10**7
+    return [("F", 0)] * 10**6
 
 
 def nothing(stage, stages, micro_batches):
