@@ -135,8 +135,8 @@ def steps_to_target(
         axes.plot([size] * len(got_there), got_there, "o", color=BLUE, label="_each run")
         if (middle := statistics.median(steps[size])) < math.inf:
             medians[size] = middle
-    bar: dict = {"markersize": 20, "markeredgewidth": 2, "linestyle": ""}
-    axes.plot(*_pairs(medians), marker="_", color="black", label="median", **bar)
+    bar: dict = {"markersize": 20, "markeredgewidth": 2, "color": "black"}
+    axes.plot(list(medians), list(medians.values()), "_", label="median", **bar)
     if medians:
         first, needed = next(iter(medians.items()))
         perfect = [needed * first / size for size in sizes]
@@ -223,7 +223,3 @@ def _log_axes(axes, sizes, **labels):
     axes.set_xticks(sizes, [f"{size:,}" for size in sizes])
     axes.yaxis.set_major_formatter("{x:,g}")
     axes.minorticks_off()
-
-
-def _pairs(medians):
-    return list(medians), list(medians.values())

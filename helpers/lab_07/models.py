@@ -3,7 +3,7 @@
 import keras
 from keras import layers
 
-from helpers.network.models import require, require_whole
+from helpers.network.models import require_image, require_whole
 
 
 def small_cnn(
@@ -37,11 +37,7 @@ def small_cnn(
     -----
     The network of PyTorch/XLA's MNIST example, with Keras' initial weights.
     """
-    require(
-        len(input_shape) == 3 and min(input_shape[:2]) >= 16,
-        "input_shape must be (height, width, channels) with sides of at least 16, "
-        f"not {input_shape!r}",
-    )
+    require_image(input_shape, 16)
     require_whole("classes", classes, 2)
     inputs = keras.Input(input_shape)
     x = conv_pool_relu_bn(inputs, 10)

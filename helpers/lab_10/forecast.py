@@ -217,17 +217,11 @@ def law_of_lab_02() -> dict[str, float]:
     asked = card["parameters"]
     if "depth" not in asked or "width" not in asked:
         return {}
-    return _law(card, wide_resnet(asked["depth"], asked["width"]).weights)
+    return law_in(card, wide_resnet(asked["depth"], asked["width"]).weights)
 
 
-def law_of_lab_10() -> dict[str, float]:
-    """Like `law_of_lab_02`, but of lab 10's workers and their network."""
-    card = newest_card_with("10_more_machines", "fit")
-    parameters = card and card["measurements"]["fit"].get("parameters")
-    return _law(card, parameters) if parameters else {}
-
-
-def _law(card, parameters):
+def law_in(card: dict, parameters: int) -> dict[str, float]:
+    """t0 and peak of a run card's fit, and a number of parameters, as settings."""
     fit = card["measurements"]["fit"]
     return {
         "t0_seconds": fit["t0_seconds"],

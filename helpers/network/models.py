@@ -89,11 +89,7 @@ def wide_resnet(
     )
     require_whole("width", width, 1)
     require_whole("classes", classes, 2)
-    require(
-        len(input_shape) == 3 and min(input_shape[:2]) >= 4,
-        "input_shape must be (height, width, channels) with sides of at least 4, "
-        f"not {input_shape!r}",
-    )
+    require_image(input_shape, 4)
     require(0 <= dropout < 1, f"dropout must lie in [0, 1), not {dropout!r}")
 
     require(
@@ -164,6 +160,12 @@ def residual_block(
 def require(condition: bool, rule: str) -> None:
     if not condition:
         raise ValueError(rule)
+
+
+def require_image(input_shape: tuple[int, ...], least: int) -> None:
+    is_right = len(input_shape) == 3 and min(input_shape[:2]) >= least
+    rule = f"(height, width, channels) with sides of at least {least}"
+    require(is_right, f"input_shape must be {rule}, not {input_shape!r}")
 
 
 def require_whole(name: str, value: object, low: int) -> None:

@@ -4,21 +4,33 @@ Kernels of the kit's environment load this when they start (kit/place/setup.sh),
 `session.start`.
 """
 
-import ast
-import json
 import linecache
 import os
 import re
-import symtable
 import sys
 import textwrap
 import time
 from pathlib import Path
 from traceback import walk_stack
 from types import TracebackType
-from typing import Any, NamedTuple
+from typing import Any
 
 from helpers.errors import LONGEST_LINE, LabError
+from helpers.notebook.cell_text import (
+    made_in_words,
+    names_assigned,
+    names_made,
+    names_read,
+    names_used,
+    quoted,
+)
+from helpers.notebook.notebook_cells import (
+    SET_UP,
+    Cell,
+    missed_by_the_page,
+    stored_cells,
+    without_deleted,
+)
 from helpers.notebook.stop import stop_only_the_cells_code
 
 _errors = None  # of this kernel
@@ -27,7 +39,6 @@ CHECKS = Path(__file__).parents[1] / "checks"
 CODE, BOLD = re.compile(r"`([^`]+)`"), "\x1b[1m\\1\x1b[0m"  # no traceback has Markdown
 IN_CHECK = re.compile(r'\bcheck\("')
 RUN_ABOVE = "In the menu: Run, Run All Above Selected Cell."
-SET_UP = "Set up"  # the heading of a lab's first cells; without it they come before any
 RUN_SET_UP = (
     "Run the set-up cells first, and then this one. They are the folded cells at the top "
     f'of the notebook, with those under "{SET_UP}".'
@@ -42,25 +53,6 @@ CHECK_NEEDS = (
     "check needs the number of an exercise and your answer, such as "
     '`fit_throughput = check("2.3", fit_throughput)`.'
 )
-
-
-class Cell(NamedTuple):
-    """A cell that was run in this kernel."""
-
-    source: str
-    number: int  # the one in brackets beside it
-    identity: object  # the notebook's for the cell, or None
-    problem: str  # "was stopped in epoch 1 of 5"; empty: it ran to its end
-    ended_unix_seconds: float
-    older: frozenset = frozenset()  # of the names of a stopped one those it had not bound
-
-
-class NotebookCell(NamedTuple):
-    """A code cell of the notebook, as stored."""
-
-    source: str
-    is_set_up: bool  # it comes before the lab itself
-    identity: object  # as that of a `Cell`
 
 
 class CellErrors:
@@ -92,7 +84,7 @@ class CellErrors:
             and (identity is None or cell.identity != identity)
         ]
         names = self.shell.user_ns
-        self.before = {n: id(names[n]) for n in _bound(self.source) if n in names}
+        self.before = {n: id(names[n]) for n in names_made(self.source) if n in names}
         if line := self._unfinished():
             print(textwrap.fill(line, LONGEST_LINE))
 
@@ -102,19 +94,19 @@ class CellErrors:
             return ""
         if IN_CHECK.search(self.source):  # it says so itself
             return ""
-        names = _used(self.source) & self.shell.user_ns.keys()
+        names = names_used(self.source) & self.shell.user_ns.keys()
         for cell in reversed(self.cells):
-            found = names & _assigned(cell.source)
+            found = names & names_assigned(cell.source)
             is_check = IN_CHECK.search(cell.source)  # and what it was given is whole
             if found and cell.problem.startswith(STOPPED) and not is_check:
                 is_older = found <= cell.older
                 what = "may be unfinished, or" if is_older else "is of an unfinished run."
                 return (
                     f"This cell uses `{min(found)}` from cell [{cell.number}], "
-                    f"{_quoted(cell.source)}, which {cell.problem}: what it shows "
+                    f"{quoted(cell.source)}, which {cell.problem}: what it shows "
                     f"{what}{' of an earlier run.' * is_older}"
                 )
-            names -= _bound(cell.source)
+            names -= names_made(cell.source)
         return ""
 
     def _greet(self, info):
@@ -123,7 +115,7 @@ class CellErrors:
         of_notebook = getattr(info, "cell_id", None)  # not of a console beside it
         if not of_notebook or page in self.pages:
             return
-        if self.pages and (line := _what_the_page_has_missed(self.cells)):
+        if self.pages and (line := missed_by_the_page(self.cells)):
             print(textwrap.fill(line, LONGEST_LINE))
         self.pages.add(page)
 
@@ -185,13 +177,13 @@ class CellErrors:
         missing = error.name if isinstance(error, NameError) else None
         if missing and (line := self._deleted(missing)):
             return line
-        own = _bound(self.source)
-        uses = {missing} if missing else _names(self.source, ast.Load) - own
+        own = names_made(self.source)
+        uses = {missing} if missing else names_read(self.source) - own
         if found := self._failed_cell(uses, len(self.cells)):
             cell, name = found
             line = (
                 f"This cell needs `{name}` from cell [{cell.number}], "
-                f"{_quoted(cell.source)}, which {cell.problem}. {self._remedy(cell)}"
+                f"{quoted(cell.source)}, which {cell.problem}. {self._remedy(cell)}"
             )
             # Last: it may mislead, because it is about what that cell has not made.
             own = f" It ended with {type(error).__name__}: {_first_line(error)}"
@@ -202,17 +194,17 @@ class CellErrors:
 
     def _failed_cell(self, names, before):
         """The last of the first `before` cells that should have made one of the names."""
-        for cell in _without_deleted(self.cells[:before])[::-1]:
-            if cell.problem and (needed := names & _bound(cell.source)):
+        for cell in without_deleted(self.cells[:before])[::-1]:
+            if cell.problem and (needed := names & names_made(cell.source)):
                 return cell, min(needed)
         return None
 
     def _deleted(self, missing):
         """The exercise that makes it has no cell in the notebook any more."""
         in_check = re.compile(rf'check\("([\d.]+)", {re.escape(missing)}\)')
-        stored = _notebook_sources()
-        cells = [*stored, *_without_deleted(self.cells)]
-        makers = (cell for cell in cells if missing in _bound(cell.source))
+        stored = stored_cells()
+        cells = [*stored, *without_deleted(self.cells)]
+        makers = (cell for cell in cells if missing in names_made(cell.source))
         if not stored or any(not in_check.search(cell.source) for cell in makers):
             return None
         asked = in_check.search(self.source)
@@ -228,12 +220,12 @@ class CellErrors:
         """What to do about a cell that failed: its own reason may be one further up."""
         if cell.problem.startswith(UNREADABLE):
             return "Correct it, run that cell, and then this one."
-        first, made = cell, _bound(cell.source)
+        first, made = cell, names_made(cell.source)
         while found := self._failed_cell(
-            _names(first.source, ast.Load) - made, self.cells.index(first)
+            names_read(first.source) - made, self.cells.index(first)
         ):
             first = found[0]
-            made = _bound(first.source)
+            made = names_made(first.source)
         want = re.search(r"with a (NameError|ParameterError)$", first.problem)
         again = RUN_ABOVE if want else "Run it again, and then the cells after it."
         if first.problem.startswith(UNREADABLE):
@@ -241,7 +233,7 @@ class CellErrors:
         if first is not cell:
             return (
                 f"The first that failed was cell [{first.number}], "
-                f"{_quoted(first.source)}: it {first.problem}. {again}"
+                f"{quoted(first.source)}: it {first.problem}. {again}"
             )
         if want:  # of a cell that was not run
             return RUN_ABOVE
@@ -256,7 +248,7 @@ class CellErrors:
             if re.match(rf"# TODO {re.escape(asked[1])}:", cell.source):
                 return (
                     f"There is no `{missing}`: your cell for {asked[1]} defines "
-                    f"{_names_made(cell.source)}. The exercise asks for the name "
+                    f"{made_in_words(cell.source)}. The exercise asks for the name "
                     f"`{missing}`: use it there, run that cell, and then this one."
                 )
         return None
@@ -264,16 +256,16 @@ class CellErrors:
     def _not_run(self, missing):
         """The notebook makes it in a cell that was not run in this kernel."""
         were_run = {self.source, *(cell.source for cell in self.cells)}
-        left = [cell for cell in _notebook_sources() if cell.source not in were_run]
-        maker = next((cell for cell in left if missing in _bound(cell.source)), None)
+        left = [cell for cell in stored_cells() if cell.source not in were_run]
+        maker = next((cell for cell in left if missing in names_made(cell.source)), None)
         if not maker:
             return None
-        undefined = _names(self.source, ast.Load) - self.shell.user_ns.keys()
-        others = [_bound(cell.source) for cell in left if not cell.is_set_up]
+        undefined = names_read(self.source) - self.shell.user_ns.keys()
+        others = [names_made(cell.source) for cell in left if not cell.is_set_up]
         # A quiz or a hint needs no training, so not all cells above it.
         only_set_up = maker.is_set_up and not (undefined & set().union(*others))
         return (
-            f"`{missing}` is not defined yet: the cell {_quoted(maker.source)} has not "
+            f"`{missing}` is not defined yet: the cell {quoted(maker.source)} has not "
             f"been run. {RUN_SET_UP if only_set_up else RUN_ABOVE}"
         )
 
@@ -281,12 +273,10 @@ class CellErrors:
         """A cell that was run makes it: it was deleted since, or the cell was changed."""
         identities = {cell.identity for cell in self.cells} - {None}
         sources = {cell.source for cell in self.cells}
-        for cell in _notebook_sources():
+        for cell in stored_cells():
             was_run = cell.source in sources or cell.identity in identities
-            if was_run and missing in _bound(cell.source):
-                return (
-                    f"There is no `{missing}`: run the cell {_quoted(cell.source)} again."
-                )
+            if was_run and missing in names_made(cell.source):
+                return f"There is no `{missing}`: run the cell {quoted(cell.source)} again."
         return None
 
 
@@ -334,8 +324,8 @@ def problem_of_answer(exercise: str, missing: bool = False) -> str:
     problem = last.problem
     if not problem and asked and not missing:
         problem = _no_function(asked[1], last)
-    elif not problem and asked and asked[1] not in _bound(last.source):
-        problem = f"defines {_names_made(last.source)}, not `{asked[1]}`"
+    elif not problem and asked and asked[1] not in names_made(last.source):
+        problem = f"defines {made_in_words(last.source)}, not `{asked[1]}`"
     return problem and f"{problem}, so it gave no answer"
 
 
@@ -359,12 +349,12 @@ def _no_function(name, answer):
     if callable(value):
         return ""
     what = "None" if value is None else _a(type(value).__name__)
-    makers = (cell for cell in reversed(_errors.cells) if name in _bound(cell.source))
+    makers = (cell for cell in reversed(_errors.cells) if name in names_made(cell.source))
     maker = next(makers, answer)
     if maker is answer:
         return f"sets `{name}` to {what}, where a function or a class is asked for"
     return (
-        f"has defined `{name}`, but then cell [{maker.number}], {_quoted(maker.source)}, "
+        f"has defined `{name}`, but then cell [{maker.number}], {quoted(maker.source)}, "
         f"has set it to {what}"
     )
 
@@ -428,7 +418,7 @@ def _line_of_another_cell(traceback, shell):
         return ""
     file, number = own[-1]
     code = linecache.getline(file, number).strip()
-    return f"It was at {_quoted(code)}, line {number} of a cell above. " if code else ""
+    return f"It was at {quoted(code)}, line {number} of a cell above. " if code else ""
 
 
 def _handler(errors):
@@ -476,162 +466,6 @@ def _show_own_lines(shell, kind, error, traceback):
 def _under_way():
     """The module, once a lab has loaded it: importing it here would start Keras."""
     return sys.modules.get("callbacks.live.under_way")
-
-
-def _notebook_cells():
-    """The cells of this kernel's notebook, as stored; none where nobody says which."""
-    try:
-        notebook = json.loads(Path(os.environ["JPY_SESSION_NAME"]).read_text("utf-8"))
-        return [cell for cell in notebook["cells"] if cell["cell_type"]]
-    except (KeyError, OSError, ValueError, TypeError):
-        return []
-
-
-def _notebook_sources():
-    """The code cells of this kernel's notebook, from the first to the last."""
-    found, is_set_up = [], True
-    for cell in _notebook_cells():
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            found.append(NotebookCell(source, is_set_up, cell.get("id")))
-        elif heading := re.search(r"^## +(.+?) *$", source, re.M):
-            is_set_up = heading[1] == SET_UP
-    return found
-
-
-def _without_deleted(cells):
-    """The cells that ran, but for those which the notebook has lost since.
-
-    What ran after the notebook was stored may be in it without being stored.
-    """
-    identities = {cell.get("id") for cell in _notebook_cells()}
-    if not identities:
-        return list(cells)
-    stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime
-    return [
-        cell
-        for cell in cells
-        if cell.identity is None
-        or cell.identity in identities
-        or cell.ended_unix_seconds > stored_unix_seconds
-    ]
-
-
-def _what_the_page_has_missed(cells):
-    """A line on the cells that ran while no page listened; empty if there are none.
-
-    A page that is reloaded shows the notebook as it was stored last. The kernel goes
-    on with the cells that it was given, and nobody gets what they show.
-    """
-    stored = {
-        cell.get("id"): cell.get("execution_count")
-        for cell in _notebook_cells()
-        if cell["cell_type"] == "code"
-    }
-    if not stored:
-        return ""
-    stored_unix_seconds = Path(os.environ["JPY_SESSION_NAME"]).stat().st_mtime
-    missed = [
-        cell
-        for cell in cells
-        if cell.identity in stored
-        and (
-            stored[cell.identity] != cell.number
-            or cell.ended_unix_seconds > stored_unix_seconds
-        )
-    ]
-    if not missed:
-        return ""
-    first, last = missed[0], missed[-1]
-    which = f"cell [{first.number}], {_quoted(first.source)}"
-    if len(missed) > 1:
-        which = f"{len(missed)} cells, from [{first.number}], {_quoted(first.source)}, "
-        which += f"to [{last.number}], {_quoted(last.source)}"
-    ended = f" The last one {last.problem}." if last.problem else ""
-    return (
-        f"This page was reloaded, so it does not show the output of {which}.{ended} "
-        "Nothing that was computed there is lost. To see the output, run that again."
-    )
-
-
-def _bound(source):
-    """The names that a cell makes, also one that Python cannot read."""
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        found = re.findall(r"^(?:(?:def|class) +(\w+)|(\w+) *=[^=])", source, re.M)
-        return {name for pair in found for name in pair if name}
-    names = set()
-    todo = list(tree.body)
-    while todo:
-        node = todo.pop()
-        if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.AsyncFunctionDef):
-            names.add(node.name)  # what it binds inside is its own
-        elif isinstance(node, ast.alias):
-            names.add((node.asname or node.name).split(".")[0])
-        else:
-            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                names.add(node.id)
-            elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-                names |= {node.value.id} if isinstance(node.value, ast.Name) else set()
-            todo += ast.iter_child_nodes(node)
-    return names
-
-
-def _assigned(source):
-    """The names whose values a cell makes: none of an import, a function or a class."""
-    table = _symbols(source)
-    symbols = {symbol.get_name(): symbol for symbol in table.get_symbols()} if table else {}
-    return {
-        name
-        for name in _bound(source)
-        if (symbol := symbols.get(name))
-        and not (symbol.is_imported() or symbol.is_namespace())
-    }
-
-
-def _used(source):
-    """The names that a cell takes from other cells."""
-
-    def of(table, is_top):
-        names = {
-            symbol.get_name()
-            for symbol in table.get_symbols()
-            if symbol.is_referenced() and (is_top or symbol.is_global())
-        }
-        return names.union(*(of(inner, False) for inner in table.get_children()))
-
-    table = _symbols(source)
-    if not table:
-        return set()
-    own = {one.get_name() for one in table.get_symbols() if one.is_local()}
-    return of(table, True) - own
-
-
-def _symbols(source):
-    try:
-        return symtable.symtable(source, "cell", "exec")
-    except (SyntaxError, ValueError):
-        return None
-
-
-def _names_made(source):
-    return ", ".join(f"`{name}`" for name in sorted(_bound(source))) or "nothing"
-
-
-def _names(source, context):
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError):
-        return set()
-    nodes = ast.walk(tree)
-    return {n.id for n in nodes if isinstance(n, ast.Name) and isinstance(n.ctx, context)}
-
-
-def _quoted(source):
-    """A cell's first line: all that is seen of one that is folded."""
-    line = next((ln for ln in source.splitlines() if ln.strip() and ln[0] != "%"), "")
-    return f'"{textwrap.shorten(line, 50, placeholder=" ...")}"'
 
 
 def _first_line(error):

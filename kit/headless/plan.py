@@ -11,8 +11,8 @@ from helpers.lab_10.forecast import (
     DEFAULTS,
     critical_batch_of_lab_03,
     in_words,
+    law_in,
     law_of_lab_02,
-    law_of_lab_10,
     plan,
     slowest,
 )
@@ -199,6 +199,13 @@ def from_cards() -> tuple[dict, list[str]]:
         card = _run_card("03_time_to_accuracy", "laws")
         sources.append(f"the goal of lab 03, and its images to it ({card})")
     return laws[lab] | bend | race, sources
+
+
+def law_of_lab_10() -> dict[str, float]:
+    """Like `law_of_lab_02`, but of lab 10's workers and their network."""
+    card = newest_card_with("10_more_machines", "fit")
+    parameters = card["measurements"]["fit"].get("parameters") if card else None
+    return law_in(card, parameters) if card and parameters else {}
 
 
 def _race_of_lab_03():

@@ -4,12 +4,12 @@ import functools
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from numbers import Real
 from pathlib import Path
 from typing import Any
 
 from helpers.errors import LabError
 from helpers.lab_11.plans import planner
+from helpers.parameters import number, one_of, whole
 
 FILE = Path(__file__).with_name("published.toml")
 # MFUs, end to end, in table 3 of Chowdhery et al. (2022). The lowest is that of GPT-3, the
@@ -101,7 +101,12 @@ def _forecast(training):
     }
 
 
-SETTINGS = ("model", "devices", "memory_gb", "link_gbit", "training_tokens")
+SETTINGS = {
+    "devices": whole(1, 1_000_000),
+    "memory_gb": number(0.001, 1e6),
+    "link_gbit": number(0.001, 1e6),
+    "training_tokens": number(1, 1e16),
+}
 
 
 def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -123,25 +128,17 @@ def what_if(settings: Mapping[str, Any]) -> list[dict[str, Any]]:
     LabError
         If a setting is missing, unknown or impossible.
     """
-    if set(settings) != set(SETTINGS):
-        raise LabError(f"the settings must be {', '.join(SETTINGS)}.")
-    known, name = trainings(), settings["model"]
-    if not isinstance(name, str) or name not in known:
-        raise LabError(f"model must be one of {', '.join(known)}, but is {name!r}.")
-    for key in SETTINGS[1:]:
-        number = settings[key]
-        is_number = isinstance(number, Real) and not isinstance(number, bool)
-        if not is_number or not 0 < number < 1e16:
-            raise LabError(f"{key} must be a number above 0, but is {number!r}.")
-    devices = settings["devices"]
-    if devices != int(devices) or devices > 1_000_000:
-        raise LabError(
-            f"devices must be a whole number up to 1,000,000, but is {devices!r}."
-        )
-    training = known[name]
+    known = trainings()
+    rules = {"model": one_of(*known)} | SETTINGS
+    if settings.keys() != rules.keys():
+        raise LabError(f"the settings must be {', '.join(rules)}.")
+    for name, rule in rules.items():
+        if not rule.allows(settings[name]):
+            raise LabError(f"{name} must be {rule.text}, but is {settings[name]!r}.")
+    training = known[settings["model"]]
     cluster = replace(
         training.cluster,
-        devices=int(devices),
+        devices=settings["devices"],
         memory_bytes=1e9 * settings["memory_gb"],
         across_bytes_per_second=1e9 / 8 * settings["link_gbit"],
     )

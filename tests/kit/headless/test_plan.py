@@ -11,7 +11,6 @@ from typer.testing import CliRunner
 
 from helpers.errors import LabError
 from helpers.files import runs_folder
-from helpers.lab_10.forecast import law_of_lab_10
 from helpers.run_card.documents import open_card, read_card
 from kit.cli import app
 from kit.generate import generate
@@ -110,7 +109,11 @@ def test_lab_10_keeps_the_parameters_of_the_network_that_it_times():
     card = open_card("10_more_machines", {}, {})
     keeps = source[source.index("fit = ") :]
     exec(keeps, {"law": law, "measured": {"parameters": 203_530}, "card": card})
-    assert law_of_lab_10() == {"t0_seconds": 0.01, "peak": 1000.0, "parameters": 203_530}
+    assert plan.law_of_lab_10() == {
+        "t0_seconds": 0.01,
+        "peak": 1000.0,
+        "parameters": 203_530,
+    }
 
 
 def test_speed_of_an_unknown_network_is_not_used():
