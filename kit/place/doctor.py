@@ -202,7 +202,7 @@ def data(data_set: DataSet, load: Callable) -> Finding:
             return "note", "not on this machine", remedy
         return "ok", load().source, ""
     except LabError as error:
-        return "missing", "damaged", str(error)
+        return "missing", "cannot be used", str(error)
 
 
 def writable(folder: Path, variable: str) -> Finding:

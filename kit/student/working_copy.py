@@ -48,7 +48,7 @@ def alone() -> AbstractContextManager[None]:
 
 def add_missing() -> list[str]:
     """As `make`, for who is alone in ``work/``; does not say which notebooks are older."""
-    have, edited = labs_in(WORK), []
+    have, edited, added = labs_in(WORK), [], []
     lines = [] if have else [f"Your own notebooks are in {display_path(WORK)}/."]
     for lab in _labs():
         keep_base(lab, signature(read_text(lab.notebook)))
@@ -56,9 +56,13 @@ def add_missing() -> list[str]:
             # Another lab may be stored under this one's name.
             copy = unused(WORK / lab.notebook.name)
             write_atomically(copy, lab.notebook.read_bytes())
+            added.append(copy.name)
             edited += [lab.number] if is_edited(lab) else []
     if not (WORK / LIST).exists():
         write_atomically(WORK / LIST, handed_out_list().read_bytes())
+    if have and added:
+        names = ", ".join(added)
+        lines.append(f"New in {display_path(WORK)}/, as handed out: {names}.")
     if edited:
         lines.append(
             f"{display_path(WORK)}/ has what you wrote in notebooks/ "

@@ -209,6 +209,14 @@ def test_doctor_says_once_that_the_folder_of_the_data_is_not_there(tmp_path, mon
     assert list(doctor.data_questions()) == ["Fashion-MNIST", "MNIST", "Reuters"]
 
 
+def test_doctor_says_of_a_part_of_a_set_what_is_missing(tmp_path, monkeypatch):
+    monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path))
+    (tmp_path / "reuters.npz").touch()
+    state, found, remedy = doctor.data_questions()["Reuters"]()
+    assert (state, found) == ("missing", "cannot be used")
+    assert "has only a part of Reuters: add reuters_word_index.json" in remedy
+
+
 def hostile_environment(folder, monkeypatch):
     """What users have set for other work: each of these has ended a run before."""
     (folder / "home").mkdir()

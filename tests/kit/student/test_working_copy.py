@@ -270,8 +270,9 @@ def test_a_lab_is_copied_once_and_only_what_is_missing_comes_later(course):
         assert (course / "work" / handed_out.name).read_bytes() == handed_out.read_bytes()
     (course / "work" / "02_throughput.ipynb").rename(course / "work" / "mine.ipynb")
     (course / "work" / "00_devices.ipynb").unlink()
-    assert working_copy.make() == []
+    assert working_copy.make() == ["New in work/, as handed out: 00_devices.ipynb."]
     assert (course / "work" / "00_devices.ipynb").exists()
+    assert working_copy.make() == []
     assert not (course / "work" / "02_throughput.ipynb").exists(), "it is there: renamed"
     newer(find_lab("02"), random.Random(2))
     [line] = working_copy.make()
