@@ -103,8 +103,8 @@ def _forecast(training):
 
 SETTINGS = {
     "devices": whole(1, 1_000_000),
-    "memory_gb": number(0.001, 1e6),
-    "link_gbit": number(0.001, 1e6),
+    "memory_gb": number(0.001, 100_000),
+    "link_gbit": number(0.001, 100_000),
     "training_tokens": number(1, 1e16),
 }
 
