@@ -45,7 +45,7 @@ def test_a_dead_worker_costs_no_test_and_the_run_ends(tmp_path, always):
     text = TESTS.format(crashing=[17, 40], always=always)
     (tmp_path / "test_crashing.py").write_text(text)
     command = [sys.executable, "-m", "pytest", "-n", "2", "--dist", "loadgroup", "-rs"]
-    # Each process imports a plug-in in a second or two, and none but xdist has a part here.
+    # Only xdist has a part here. Both runs take 6 s of processor time then, not 21.
     alone = [
         option
         for name in ("nbval", "anyio", "cacheprovider")

@@ -61,8 +61,7 @@ def add_missing() -> list[str]:
     if not (WORK / LIST).exists():
         write_atomically(WORK / LIST, handed_out_list().read_bytes())
     if have and added:
-        names = ", ".join(added)
-        lines.append(f"New in {display_path(WORK)}/, as handed out: {names}.")
+        lines.append(f"New in {display_path(WORK)}/: {', '.join(added)}.")
     if edited:
         lines.append(
             f"{display_path(WORK)}/ has what you wrote in notebooks/ "

@@ -1,4 +1,4 @@
-"""What section 5 measures: every size that was asked for, and no worker left behind."""
+"""What section 3 measures: every size that was asked for, and no worker left behind."""
 
 import itertools
 import os
@@ -23,10 +23,10 @@ SETTINGS = {
 
 
 @pytest.mark.slow
-def test_workers_measure_each_size_in_each_round_and_one_of_them_tells(tmp_path):
+def test_workers_measure_each_size_in_each_round_and_leave_nothing_else(tmp_path):
     folder = tmp_path / "a new" / "folder"
     folder.mkdir(parents=True)
-    (folder / "said-0.json").write_text('{"rounds": []')  # of a measurement that was killed
+    (folder / "said-2.json").write_text('{"rounds": []')  # of a measurement that was killed
     found = speeds.measure(folder, 2, SETTINGS)
     assert found["parameters"] == 784 * 8 + 8 + 8 * 10 + 10
     assert len(found["rounds"]) == SETTINGS["rounds"]

@@ -27,3 +27,4 @@ def test_each_worker_has_its_chunk_of_the_sum_and_then_all_of_it(workers, values
     sums, all_sent = run_in_threads([ring_all_reduce] * workers, arrays)
     assert all(np.array_equal(whole, sum(given)) for whole in sums)
     assert len(all_sent) == len(sent) + len(sent_again)
+    assert all(map(np.array_equal, arrays, given))

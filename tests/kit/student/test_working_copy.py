@@ -236,7 +236,7 @@ def test_a_link_to_nothing_is_one_line_that_says_what_to_do(course):
             update.reset(name)
     path.unlink()
     [line] = update.update(all_labs())
-    assert line == "New in work/, as handed out: 02_throughput.ipynb."
+    assert line == "New in work/: 02_throughput.ipynb."
     assert read(path)
     (course / "work").rename(course / "elsewhere")
     (course / "work").symlink_to(course / "gone")
@@ -271,7 +271,7 @@ def test_a_lab_is_copied_once_and_only_what_is_missing_comes_later(course):
         assert (course / "work" / handed_out.name).read_bytes() == handed_out.read_bytes()
     (course / "work" / "02_throughput.ipynb").rename(course / "work" / "mine.ipynb")
     (course / "work" / "00_devices.ipynb").unlink()
-    assert working_copy.make() == ["New in work/, as handed out: 00_devices.ipynb."]
+    assert working_copy.make() == ["New in work/: 00_devices.ipynb."]
     assert (course / "work" / "00_devices.ipynb").exists()
     assert working_copy.make() == []
     assert not (course / "work" / "02_throughput.ipynb").exists(), "it is there: renamed"
