@@ -5,7 +5,11 @@ import math
 import matplotlib.pyplot as plt
 import pytest
 
-from helpers.lab_03.figures import steps_to_target, time_by_laws
+from helpers.lab_03.figures import (
+    steps_to_target,
+    time_by_laws,
+    time_to_accuracy_spread,
+)
 
 NEVER = math.inf
 
@@ -48,3 +52,21 @@ def test_the_laws_and_their_forecast_are_drawn_where_they_say_something(seconds)
     assert ({"both laws", "their forecast"} <= labels) is (seconds(90) < NEVER)
     assert {"batch 90, run afterwards", "your prediction"} <= labels
     plt.close(figure)
+
+
+def bars(figure):
+    """The places of the bars at medians."""
+    lines = [line for line in figure.axes[0].lines if line.get_marker() == "_"]
+    assert all(line.get_linestyle() == "None" for line in lines), "bars, and no curve"
+    plt.close(figure)
+    return [point for line in lines for point in line.get_xydata().tolist()]
+
+
+def test_a_bar_is_at_each_median_that_is_finite():
+    runs = {16: [7.0, 6.0, 9.0], 64: [2.0, 3.0, NEVER], 256: [2.0, NEVER, NEVER]}
+    finite = [[16, 7], [64, 3]]
+    assert bars(time_by_laws(runs, lambda size: NEVER, 90, [])) == finite
+    assert bars(time_by_laws(runs, lambda size: 1.0, 90, [4.0])) == [*finite, [90, 4]]
+    assert bars(steps_to_target(runs, NEVER, NEVER)) == finite
+    in_turn = {size: [None if t == NEVER else t for t in ts] for size, ts in runs.items()}
+    assert bars(time_to_accuracy_spread(in_turn)) == [[0, 7], [1, 3]]

@@ -18,6 +18,7 @@ def test_each_worker_has_its_chunk_of_the_sum_and_then_all_of_it(workers, values
     for chunk, right in zip(chunks, np.array_split(sum(given), workers), strict=True):
         assert np.array_equal(chunk, right)
     assert all(map(np.array_equal, arrays, given))
+    assert not any(map(np.shares_memory, chunks, arrays))
     wholes, sent_again = run_in_threads([all_gather] * workers, chunks)
     assert all(np.array_equal(whole, sum(given)) for whole in wholes)
     for messages in (sent, sent_again):
