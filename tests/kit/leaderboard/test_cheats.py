@@ -73,7 +73,8 @@ def test_work_after_train_has_returned_is_refused(code, data):
 def test_a_thread_that_ends_soon_after_train_has_returned_is_charged(data):
     found = run(submissions.SHORT_THREAD_AFTER_RETURN, data)
     assert found.problem is None
-    assert found.train_seconds > 0.2
+    # On a busy machine it gets less than the 0.4 s for which it works.
+    assert found.train_seconds > 0.5 * found.cpu_seconds > 0
 
 
 def test_training_while_predicting_is_refused(data):
