@@ -5,6 +5,7 @@ import time
 import keras
 
 from callbacks.stopping import stop_if_asked
+from callbacks.waiting import wait_for_device
 
 
 class EpochRecorder(keras.callbacks.Callback):
@@ -44,6 +45,7 @@ class EpochRecorder(keras.callbacks.Callback):
         stop_if_asked()
 
     def on_test_begin(self, logs: dict | None = None) -> None:
+        wait_for_device(self.model)
         self.trained = time.perf_counter()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:

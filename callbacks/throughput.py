@@ -4,6 +4,8 @@ import time
 
 import keras
 
+from callbacks.waiting import wait_for_device
+
 
 class PrintThroughput(keras.callbacks.Callback):
     """Print the training throughput of every epoch, ``Images/sec: 812.35``.
@@ -30,6 +32,7 @@ class PrintThroughput(keras.callbacks.Callback):
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         # Validation is what comes between the last batch and the epoch's end.
+        wait_for_device(self.model)
         self.trained = time.perf_counter()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:

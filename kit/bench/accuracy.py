@@ -16,6 +16,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from callbacks.waiting import wait_for_device
 from helpers.data.fashion_mnist import fashion_mnist
 from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.precision import choose, dtype_policy, training_speeds
@@ -203,6 +204,7 @@ class Clock(keras.callbacks.Callback):
         self.began = time.perf_counter(), time.process_time()
 
     def on_test_begin(self, logs: dict | None = None) -> None:
+        wait_for_device(self.model)
         wall, cpu = self.began
         self.took.append((time.perf_counter() - wall, time.process_time() - cpu))
 
