@@ -21,9 +21,10 @@ def make_changes(rng: Random) -> dict:
 
     def case(kind):
         names = rng.sample(OPERATIONS, rng.randint(6, 9))
-        parts = sorted((rng.uniform(0.02, 1) for _ in names), reverse=True)
+        parts = sorted((rng.uniform(0.05, 1) for _ in names), reverse=True)
         seconds = {name: 0.01 * part for name, part in zip(names, parts, strict=True)}
-        seconds[names[0]] = 0.01 * rng.uniform(1.2, 1.6)
+        # The last one takes less than 1% of the step, but counts.
+        seconds |= {names[0]: rng.uniform(0.012, 0.016), names[-1]: rng.uniform(1e-4, 3e-4)}
         elsewhere = [name for name in OPERATIONS if name not in names]
         strong, one, two, side = names[-1], *rng.sample(names[1:-2], 2), names[-2]
         changes = [

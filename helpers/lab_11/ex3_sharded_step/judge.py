@@ -46,8 +46,9 @@ def _weights(rng, values):
 
 
 def _gradients(rng, workers, values):
-    """For each worker; every sum and every mean of them all is exact in float32."""
-    rows = [[rng.randint(-80, 80) / 8 for _ in range(values)] for _ in range(workers - 1)]
+    """For each worker; every sum and every mean of them all is exact in float32 alone."""
+    others = range(workers - 1)
+    rows = [[rng.randint(-40_000, 40_000) / 4096 for _ in range(values)] for _ in others]
     means = [rng.choice([-1, 1]) * rng.randint(4, 24) / 8 for _ in range(values)]
     last = [workers * m - sum(row[i] for row in rows) for i, m in enumerate(means)]
     rows.insert(rng.randrange(workers), last)
@@ -88,8 +89,7 @@ def draw_question(rng: Random) -> dict:
     """Trainings in which every mistake gives other weights, if only in the last bit."""
 
     def ways(question):
-        several = [one for one in question["trainings"] if one["workers"] > 1]
-        found = [step_ways(training) for training in several]
+        found = [step_ways(one) for one in question["trainings"] if one["workers"] > 1]
         return {
             name: [[row.tolist() for row in one[name]] for one in found]
             for name in found[0]

@@ -28,6 +28,15 @@ def takes_the_largest(seconds, changes):
     return best, total / after_change(seconds, changes[best])
 
 
+def leaves_out_small_operations(seconds, changes):
+    least = 0.01 * sum(seconds.values())
+    large = {
+        name: {o: part for o, part in left.items() if seconds.get(o, 0) >= least}
+        for name, left in changes.items()
+    }
+    return sorts_them(seconds, large)
+
+
 def sees_only_gains(seconds, changes):
     capped = {n: {o: min(1, p) for o, p in left.items()} for n, left in changes.items()}
     return sorts_them(seconds, capped)
@@ -268,6 +277,7 @@ WRONG = [
     ("speedup", "percent", says_percent),
     ("speedup", "touched", forgets_the_rest),
     ("speedup", "speedup", squares_it),
+    ("speedup", "speedup", leaves_out_small_operations),
     ("unchanged", "changed", empties_the_profile),
 ]
 RIGHT = [

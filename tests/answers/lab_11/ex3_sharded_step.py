@@ -57,6 +57,11 @@ def mean_gradient_of(gradient, rank, workers, send, receive):
     return mean
 
 
+def halves_the_precision(weights, gradient, state, update, rank, workers, send, receive):
+    gradient = gradient.astype("float16").astype("float32")
+    return sharded(weights, gradient, state, update, rank, workers, send, receive)
+
+
 def updates_everything(weights, gradient, state, update, rank, workers, send, receive):
     """Data parallelism: an all-reduce, and a whole optimizer on every worker."""
     mean = mean_gradient_of(gradient, rank, workers, send, receive)
@@ -683,6 +688,7 @@ WRONG = [
     ("bits", "not_the_same", rounds_what_it_sends),
     ("weights", "scattered", variant("no_gather", gather=0)),
     ("weights", "other", gathers_gradients),
+    ("weights", "other", halves_the_precision),
     ("weights", "other", another_part),
     ("weights", "order", own_part_first),
     ("weights", "shape", only_its_part),
