@@ -233,6 +233,17 @@ class PrintThroughput(keras.callbacks.Callback):
 PrintThroughput = check("2.1", PrintThroughput)
 
 # %% [markdown]
+# <details><summary>Would this clock be right on a GPU?</summary>
+#
+# A GPU works from a queue, as you saw in [lab 00](00_devices.ipynb). `fit` may therefore
+# call `on_test_begin` while many batches still wait in the queue, and then your clock stops
+# too early. In this lab it is right, because another callback, `note_time` below, has a
+# method for the end of a batch, for which Keras waits after every batch. Our `EpochRecorder`
+# waits in another way: before it stops its clock, it reads the numbers of the metrics.
+#
+# </details>
+
+# %% [markdown]
 # Now train. (This took 41 s in the stored run, whose outputs are in the solved notebook.)
 # To stop early, press the square in the notebook's toolbar. Two complete epochs are enough
 # for the next cells, although the message then asks you to run this cell again.
