@@ -4,8 +4,6 @@ import time
 
 import keras
 
-from callbacks.waiting import wait_for_device
-
 
 class PrintThroughput(keras.callbacks.Callback):
     """Print the training throughput of every epoch, ``Images/sec: 812.35``.
@@ -18,7 +16,9 @@ class PrintThroughput(keras.callbacks.Callback):
     Notes
     -----
     Counts wall time from the epoch's first batch to the end of its last, so
-    validation is left out. The first epoch includes graph tracing.
+    validation is left out. The first epoch includes graph tracing. On a GPU, validation may
+    begin before the last batch is trained: put a callback before this one that waits, such
+    as `TrainingDashboard` or `EpochRecorder`.
     """
 
     def __init__(self, total_images: int) -> None:
@@ -32,7 +32,6 @@ class PrintThroughput(keras.callbacks.Callback):
 
     def on_test_begin(self, logs: dict | None = None) -> None:
         # Validation is what comes between the last batch and the epoch's end.
-        wait_for_device(self.model)
         self.trained = time.perf_counter()
 
     def on_epoch_end(self, epoch: int, logs: dict | None = None) -> None:

@@ -40,9 +40,8 @@ x = np.zeros((1200, 600), "float32")
 way = {"batch_size": 300, "validation_data": (x[:1], x[:1]), "verbose": 0}
 network.fit(x, x, **way)  # JAX compiles
 found = {}
-for name in ("nothing", "EpochRecorder", "PrintThroughput"):
-    late, count = Late(), (1200,) if name == "PrintThroughput" else ()
-    own = [] if name == "nothing" else [getattr(callbacks, name)(*count)]
+for name in ("nothing", "EpochRecorder", "TrainingDashboard"):
+    own, late = [] if name == "nothing" else [getattr(callbacks, name)()], Late()
     network.fit(x, x, callbacks=[*own, late], **way)
     found[name] = late.left
 print(json.dumps(found))
@@ -64,6 +63,6 @@ def test_without_waiting_most_of_the_work_would_be_left(left):
     assert left["nothing"] > 0.5
 
 
-@pytest.mark.parametrize("clock", ["EpochRecorder", "PrintThroughput"])
+@pytest.mark.parametrize("clock", ["EpochRecorder", "TrainingDashboard"])
 def test_a_clock_stops_when_the_work_is_done(clock, left):
     assert left[clock] < 0.25
