@@ -9,6 +9,7 @@ import pytest
 
 from helpers.files import REPOSITORY
 
+ON_JAX = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
 # With Keras on JAX even a processor works from a queue. The last callback finds out how
 # much of the epoch's work was still to be done when those before it had stopped.
 TRAINS = """
@@ -49,11 +50,12 @@ print(json.dumps(found))
 
 
 @pytest.fixture(scope="module")
-def left():
+def left(tmp_path_factory):
     """The share of an epoch's training that is left when each clock has stopped."""
     ended = subprocess.run(
         [sys.executable, "-c", TRAINS], capture_output=True, text=True, check=False,
-        cwd=REPOSITORY, env=os.environ | {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"},
+        cwd=tmp_path_factory.mktemp("training"),  # where the dashboard puts its picture
+        env=os.environ | {"PYTHONPATH": str(REPOSITORY)} | ON_JAX,
     )  # fmt: skip
     assert ended.returncode == 0, ended.stderr
     return json.loads(ended.stdout.splitlines()[-1])
