@@ -93,6 +93,6 @@ def measure(
     sizes, ready_at = gradients
     asked = {"gradient_bytes": sizes, "ready_at": ready_at, "link": link._asdict()}
     asked |= {"bucket_bytes": list(bucket_bytes), "repeats": repeats}
-    of_workers = np.array(ask("helpers.lab_10.bucket_worker", folder, workers, asked))
+    of_workers = np.array(ask("helpers.lab_10.workers.buckets", folder, workers, asked))
     slowest = of_workers.max(axis=0).tolist()
     return dict(zip(bucket_bytes, slowest, strict=True))

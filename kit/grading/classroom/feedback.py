@@ -28,6 +28,7 @@ from kit.parallel import exercise_pool
 from kit.todo_cells import points_of, todo_cells, unchanged, written
 from kit.version import kit_version
 
+PAGES = Path(__file__).parent / "pages"
 PAGE_CPU_SECONDS = 10
 MOST_FILES = 5  # that belong to no student, in the terminal
 _version = functools.cache(kit_version)
@@ -135,7 +136,7 @@ def _isolated(page, problems):
 
 
 def _write_overview(marked, labs, unassigned, out, needs, strangers, alike):
-    script = (Path(__file__).with_name("table.js")).read_text(encoding="utf-8")
+    script = (PAGES / "table.js").read_text(encoding="utf-8")
     overview = _template("overview.html.j2").render(
         script=script,
         script_hash=look.content_hash(script),
@@ -219,7 +220,7 @@ def _titles(result):
 
 @functools.cache
 def _template(name):
-    templates = look.environment(Path(__file__).parent)
+    templates = look.environment(PAGES)
     templates.filters |= {"points": points, "code": with_code, "borrowed": borrowed}
     templates.tests["plot"] = lambda value: isinstance(value, Plot)
     own = {

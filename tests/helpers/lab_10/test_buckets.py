@@ -7,8 +7,8 @@ import pytest
 
 from helpers.exercise import find_exercise
 from helpers.lab_10 import bucket_speeds
-from helpers.lab_10.bucket_worker import pack
 from helpers.lab_10.ex1_buckets.judge import make_steps
+from helpers.lab_10.workers.buckets import pack
 from helpers.network import models
 
 BUCKETS = find_exercise("10.1").reference

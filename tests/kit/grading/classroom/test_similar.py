@@ -48,7 +48,7 @@ def test_students_who_are_alike_are_one_group_and_a_pair_stands_alone():
     [trio] = [group for group in row["groups"] if len(group["members"]) == 3]
     sides = [{who for who, _ in pair["sides"]} for pair in trio["pairs"]]
     assert len(sides) == 3
-    template = Path(similar.__file__).with_suffix(".html.j2")
+    template = Path(similar.__file__).parent / "pages" / "similar.html.j2"
     page = look.render(template, rows=[row], version="")
     assert "1.00 to 1.00: a group of 3: ada, bob, cyd</summary>" in page
     assert len(re.findall(r"1.00: (?!a group)", page)) == 4

@@ -1,7 +1,7 @@
 """A worker that sends gradients in buckets while it computes.
 
-``python -m helpers.lab_10.bucket_worker FOLDER`` is one of the workers, as `TF_CONFIG`
-says. To compute is to sleep here: so the workers do not take each other's cores.
+``python -m helpers.lab_10.workers.buckets FOLDER`` is one of the workers, as `TF_CONFIG`
+says. To compute is to sleep here, so that the workers do not take each other's cores.
 """
 
 import queue

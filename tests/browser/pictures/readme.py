@@ -1,4 +1,4 @@
-"""Take the README's pictures at laptop scale: python -m tests.browser.screenshots."""
+"""Take the README's pictures at laptop scale: python -m tests.browser.pictures.readme."""
 
 import tempfile
 from pathlib import Path

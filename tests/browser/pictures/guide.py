@@ -1,4 +1,4 @@
-"""Take the pictures of docs/instructor.md again: python -m tests.browser.guide_screenshots.
+"""Take the pictures of docs/instructor.md again: python -m tests.browser.pictures.guide.
 
 They show a made-up class of six, which is collected, graded and marked by the commands of
 the guide. The answers are graded for real, so the command needs a sandbox and a minute.
@@ -23,7 +23,7 @@ from kit.grading.grade import grade
 from kit.labs import find_lab
 from kit.platforms import exchange
 from tests.browser import student
-from tests.browser.screenshots import FOLDER
+from tests.browser.pictures.readme import FOLDER
 
 LAB = find_lab("02")
 COLOURS = 128

@@ -1,0 +1,1 @@
+"""The processes that lab 10 starts, as workers of a cluster."""
