@@ -5,6 +5,7 @@ import platform
 import shutil
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
@@ -29,6 +30,12 @@ from kit.place import environment
 from kit.version import kit_version
 
 FREE_GIB = 1
+# The variables of the environment that the kit reads, and those that it sets itself.
+SETTINGS = (
+    "LABS_BOARD", "LABS_DATA_DIR", "LABS_FEEDBACK_URL", "LABS_REPORTS_DIR",
+    "LABS_REPOSITORY_URL", "LABS_RUNS_DIR", "LABS_SCALE", "LABS_SITE_URL", "LABS_STRICT",
+    "LABS_NOTEBOOK", "LABS_RUN", "LABS_SERVER", "LABS_UNDER_WAY",
+)  # fmt: skip
 Finding = tuple[str, str, str]  # the state of `STATES`, what was found, what to do
 
 
@@ -133,6 +140,13 @@ def surroundings() -> Finding:
     if (scale := os.environ.get("LABS_SCALE") or "auto") not in SCALES:
         wanted = f"Set it to one of {', '.join(SCALES)}, or unset it."
         return "missing", f"LABS_SCALE is {scale[:40]!r}", wanted
+    unknown = sorted(n for n in os.environ if n.startswith("LABS_") and n not in SETTINGS)
+    if unknown:
+        name = unknown[0][:40]
+        ends = [known.removeprefix("LABS_") for known in SETTINGS]
+        meant = get_close_matches(name.removeprefix("LABS_"), ends, 1)
+        cure = f"Did you mean LABS_{meant[0]}?" if meant else f"Unset {name}."
+        return "note", f"{name} is no setting of the labs", cure
     found = environment.findings()
     if not found:
         return "ok", "no settings that interfere", ""

@@ -209,6 +209,25 @@ def test_doctor_says_once_that_the_folder_of_the_data_is_not_there(tmp_path, mon
     assert list(doctor.data_questions()) == ["Fashion-MNIST", "MNIST", "Reuters"]
 
 
+@pytest.mark.parametrize(
+    ("name", "cure"),
+    [("LABS_DATADIR", "Did you mean LABS_DATA_DIR?"), ("LABS_XYZ", "Unset LABS_XYZ.")],
+)
+def test_doctor_names_a_setting_that_nothing_reads(name, cure, monkeypatch):
+    monkeypatch.setenv(name, "/data")
+    found = "note", f"{name} is no setting of the labs", cure
+    assert doctor.surroundings() == found
+
+
+def test_doctor_knows_every_setting_that_the_kit_reads():
+    code = [*REPOSITORY.glob("kit/**/*.py"), *REPOSITORY.glob("helpers/**/*.py")]
+    code += REPOSITORY.glob("callbacks/**/*.py")
+    named = {
+        name for path in code for name in re.findall(r"\bLABS_[A-Z_]+", path.read_text())
+    }
+    assert named == set(doctor.SETTINGS)
+
+
 def test_doctor_says_of_a_part_of_a_set_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.setenv("LABS_DATA_DIR", str(tmp_path))
     (tmp_path / "reuters.npz").touch()
