@@ -16,19 +16,19 @@ import json
 
 from helpers.lab_03.parameters import SIZES as lab_03
 from helpers.lab_08.parameters import SIZES as lab_08
-from kit.bench import on_jax
+from kit.bench.gpu import changes, limits, race, throughput
 
 sizes = lab_08["smoke"] | {"train_images": 512}
-forecast = on_jax.forecast(looks=2)
+forecast = race.forecast(looks=2)
 found = {
-    "limits": on_jax.limits(256, 2**20),
-    "products": on_jax.products(64, 100, 100),
+    "limits": limits.limits(256, 2**20),
+    "products": limits.products(64, 100, 100),
     "forecast": forecast,
-    "race": on_jax.race(100.0, seeds=1, epochs=1),
-    "sweep": on_jax.sweep(10, 1, "mixed_bfloat16", (8, 16, 32), 16, 32, 1),
-    "whole race": on_jax.whole_race(lab_03["smoke"], (16, 64), 0.007, seeds=1),
-    "changes": on_jax.changes(sizes, 8, 1, 2),
-    "recipes": on_jax.recipes(sizes, (0,)),
+    "race": race.race(100.0, seeds=1, epochs=1),
+    "sweep": throughput.sweep(10, 1, "mixed_bfloat16", (8, 16, 32), 16, 32, 1),
+    "whole race": race.whole_race(lab_03["smoke"], (16, 64), 0.007, seeds=1),
+    "changes": changes.changes(sizes, 8, 1, 2),
+    "recipes": changes.recipes(sizes, (0,)),
 }
 print(json.dumps(found))
 """

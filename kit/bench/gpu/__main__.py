@@ -1,17 +1,12 @@
-"""Measure an NVIDIA GPU by what labs 00, 02, 03 and 08 ask, with Keras on JAX.
-
-    KERAS_BACKEND=jax python -m kit.bench.gpu OUT.json [JOB ...]
-
-It needs JAX with CUDA, Keras, pooch, platformdirs, psutil and tqdm, but no TensorFlow.
-Each job has a process of its own, which starts with an empty GPU. Without names, all jobs
-are done, except those that OUT.json already has. It has been tried on a CPU only.
-"""
+"""`python -m kit.bench.gpu`: do the jobs, each in a process of its own."""
 
 import json
 import os
 import subprocess
 import sys
 import time
+import warnings
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -31,18 +26,18 @@ NETWORKS = {  # of the sweeps: depth, width, dtype policy
 
 def job(name: str, done: dict[str, Any]) -> dict:
     """Do one job in this process; the jobs before it are in `done`."""
-    from kit.bench import on_jax
+    from kit.bench.gpu import changes, limits, race, throughput
 
     lab_03, lab_08 = (of.SIZES["gpu"] for of in (of_lab_03, of_lab_08))
     jobs = {
-        "limits": on_jax.limits,
-        "products": on_jax.products,
-        "forecast": on_jax.forecast,
-        "race": lambda: on_jax.race(done["forecast"]["best_batch_size"]),
-        "changes": lambda: on_jax.changes(lab_08),
-        "recipes": lambda: on_jax.recipes(lab_08),
-        "whole race": lambda: on_jax.whole_race(lab_03, (16, 64, 256, 1024), 0.007),
-    } | {key: lambda shape=shape: on_jax.sweep(*shape) for key, shape in NETWORKS.items()}
+        "limits": limits.limits,
+        "products": limits.products,
+        "forecast": race.forecast,
+        "race": lambda: race.race(done.get("forecast", {}).get("best_batch_size")),
+        "changes": lambda: changes.changes(lab_08),
+        "recipes": lambda: changes.recipes(lab_08),
+        "whole race": lambda: race.whole_race(lab_03, (16, 64, 256, 1024), 0.007),
+    } | {key: partial(throughput.sweep, *shape) for key, shape in NETWORKS.items()}
     return jobs[name]()
 
 
@@ -64,11 +59,17 @@ def machine() -> dict:
 
 def main() -> None:
     """Do the jobs that are named, each in a process, and store each result at once."""
+    if len(sys.argv) < 2:
+        raise SystemExit("give a file for the results, such as gpu.json.")
     path, *names = sys.argv[1:]
     if path == "--job":
+        # Keras warns that it does not shuffle a generator's batches again: so intended.
+        warnings.filterwarnings("ignore", message=".*`shuffle=True` was passed")
         done = json.loads(Path(names[1]).read_text(encoding="utf-8"))["jobs"]
-        Path(names[2]).write_text(json.dumps(job(names[0], done)), encoding="utf-8")
+        write_json(Path(names[2]), job(names[0], done))
         return
+    if unknown := [name for name in names if name not in JOBS]:
+        raise SystemExit(f"no job is named {unknown[0]!r}: there are {', '.join(JOBS)}.")
     out, result = Path(path), Path(path).with_suffix(".job")
     state = {"machine": machine(), "jobs": {}}
     if out.exists():
