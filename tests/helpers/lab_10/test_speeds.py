@@ -22,6 +22,13 @@ SETTINGS = {
 }  # fmt: skip
 
 
+def test_a_worker_has_one_thread_and_no_gpu(tmp_path, monkeypatch):
+    monkeypatch.setattr(speeds, "WORKER", "tests.helpers.workers.says_environment")
+    found = speeds.measure(tmp_path, 2, SETTINGS)["environment"]
+    names = ("TF_NUM_INTRAOP_THREADS", "OMP_NUM_THREADS", "CUDA_VISIBLE_DEVICES")
+    assert [found[name] for name in names] == ["1", "1", "-1"]
+
+
 @pytest.mark.slow
 def test_workers_measure_each_size_in_each_round_and_leave_nothing_else(tmp_path):
     folder = tmp_path / "a new" / "folder"

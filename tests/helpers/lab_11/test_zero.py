@@ -1,5 +1,7 @@
 """Four ways to train on several workers: what they hold, send and learn."""
 
+import json
+
 import numpy as np
 import pytest
 
@@ -37,6 +39,16 @@ def alone():
         gradients = [task.gradient(slice(None), weights) for task in tasks]
         weights, state = zero.adam(weights, np.mean(gradients, axis=0), state)
     return weights
+
+
+def test_a_workers_large_arrays_go_back_to_the_system(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        sharded_training, "WORKER", "tests.helpers.workers.says_environment"
+    )
+    assert train(tmp_path, [], SHARDED_STEP, 2, WEIGHTS, 1, 1) == {}
+    for rank in range(2):
+        said = json.loads((tmp_path / f"said-{rank}.json").read_text())
+        assert said["environment"]["MALLOC_MMAP_THRESHOLD_"] == "65536"
 
 
 def test_every_way_trains_as_one_process_would(trained):
