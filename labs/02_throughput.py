@@ -237,9 +237,9 @@ PrintThroughput = check("2.1", PrintThroughput)
 #
 # A GPU works from a queue, as you saw in [lab 00](00_devices.ipynb). `fit` may therefore
 # call `on_test_begin` while many batches still wait in the queue, and then your clock stops
-# too early. In this lab it is right, because another callback, `note_time` below, has a
-# method for the end of a batch, for which Keras waits after every batch. Our `EpochRecorder`
-# waits in another way: before it stops its clock, it reads the numbers of the metrics.
+# too early. In this lab it is right, because another callback, `note_time` below, asks for
+# the end of each batch, so Keras waits for every single one. Our `EpochRecorder` waits in
+# another way: it reads the numbers of the metrics before it stops its clock.
 #
 # </details>
 
