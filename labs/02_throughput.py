@@ -235,11 +235,11 @@ PrintThroughput = check("2.1", PrintThroughput)
 # %% [markdown]
 # <details><summary>Would this clock be right on a GPU?</summary>
 #
-# A GPU works from a queue, as you saw in [lab 00](00_devices.ipynb). `fit` may therefore
-# call `on_test_begin` while many batches still wait in the queue, and then your clock stops
-# too early. In this lab it is right, because another callback, `note_time` below, asks for
-# the end of each batch, so Keras waits for every single one. Our `EpochRecorder` waits in
-# another way: it reads the numbers of the metrics before it stops its clock.
+# A GPU works from a queue, like the products in [lab 00](00_devices.ipynb). `fit` may
+# therefore call `on_test_begin` while many batches are still in the queue, and then your
+# clock stops too early. In this lab it is right: another callback, `note_time` below, is
+# called after each batch, and Keras waits for the batch before it makes the call. Our
+# `EpochRecorder` waits in another way: it reads the metrics before it stops its clock.
 #
 # </details>
 

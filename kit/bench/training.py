@@ -5,13 +5,10 @@ network's convolutions take when they run alone: nothing that only changes what 
 between them can be faster.
 """
 
-import math
 import statistics
-from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import keras
 import numpy as np
 import tensorflow as tf
 from rich.console import Console
@@ -23,6 +20,7 @@ from helpers.network.pipelines import batches, with_preprocessing
 from helpers.network.precision import dtype_policy
 from helpers.network.recipes import fast_loss, fast_network, fast_optimizer
 from kit.bench.measurement import DOCS, UNFINISHED, machine, rate, resumable, store
+from kit.bench.operations import convolutions_of, operations_per_image
 from kit.bench.original import BATCH, original_flow, original_model
 
 TURNS = 7
@@ -103,31 +101,6 @@ def _fit(model, data, images):
         return images
 
     return fit
-
-
-def convolutions_of(network: keras.Model) -> Counter[tuple]:
-    """How often each convolution is in a network.
-
-    Returns
-    -------
-    Counter
-        By the shapes of one input (height, width, channels) and of the kernel, and
-        whether a training step needs the gradient of the input: of images it does not.
-    """
-    return Counter(
-        (layer.input.shape[1:], tuple(layer.kernel.shape), layer.input is not network.input)
-        for layer in network.layers
-        if isinstance(layer, keras.layers.Conv2D)
-    )
-
-
-def operations_per_image(network: keras.Model) -> int:
-    """Multiplications and additions of the convolutions in a training step."""
-    operations = 0
-    for (shape, kernel, inner), count in convolutions_of(network).items():
-        passes = 2 + inner  # forward, for the kernel's gradient, and for the input's
-        operations += count * passes * 2 * shape[0] * shape[1] * math.prod(kernel)
-    return operations
 
 
 def convolutions_alone(

@@ -140,18 +140,25 @@ def surroundings() -> Finding:
     if (scale := os.environ.get("LABS_SCALE") or "auto") not in SCALES:
         wanted = f"Set it to one of {', '.join(SCALES)}, or unset it."
         return "missing", f"LABS_SCALE is {scale[:40]!r}", wanted
-    unknown = sorted(n for n in os.environ if n.startswith("LABS_") and n not in SETTINGS)
-    if unknown:
-        name = unknown[0][:40]
-        ends = [known.removeprefix("LABS_") for known in SETTINGS]
-        meant = get_close_matches(name.removeprefix("LABS_"), ends, 1)
-        cure = f"Did you mean LABS_{meant[0]}?" if meant else f"Unset {name}."
-        return "note", f"{name} is no setting of the labs", cure
     found = environment.findings()
+    otherwise = " Or start notebooks with `labs lab`." if found else ""
+    found += _unread()
     if not found:
         return "ok", "no settings that interfere", ""
-    remedy = f"{'; '.join(cure for _, cure in found)}. Or start notebooks with `labs lab`."
+    remedy = f"{'; '.join(cure for _, cure in found)}.{otherwise}"
     return "note", f"ignored: {'; '.join(what for what, _ in found)}", remedy
+
+
+def _unread():
+    """A variable that looks like one of ours, but which nothing reads."""
+    names = sorted(n for n in os.environ if n.startswith("LABS_") and n not in SETTINGS)
+    found = []
+    for name in [name[:40] for name in names[:3]]:
+        ends = [known.removeprefix("LABS_") for known in SETTINGS]
+        meant = get_close_matches(name.removeprefix("LABS_"), ends, 1)
+        cure = f"Rename {name} to LABS_{meant[0]}" if meant else f"Unset {name}"
+        found.append((name, cure))
+    return found
 
 
 def feedback(address: str) -> Finding:

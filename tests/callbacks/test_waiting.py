@@ -14,7 +14,6 @@ ON_JAX = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
 # much of the epoch's work was still to be done when those before it had stopped.
 TRAINS = """
 import json
-import sys
 import time
 
 import keras
@@ -35,7 +34,8 @@ class Late(keras.callbacks.Callback):
         self.left = (done - stopped) / (done - self.began)
 
 
-network = keras.Sequential([keras.Input((600,)), *[keras.layers.Dense(600)] * 20])
+layers = [keras.layers.Dense(600) for _ in range(20)]
+network = keras.Sequential([keras.Input((600,)), *layers])
 network.compile("sgd", "mse")
 x = np.zeros((1200, 600), "float32")
 way = {"batch_size": 300, "validation_data": (x[:1], x[:1]), "verbose": 0}

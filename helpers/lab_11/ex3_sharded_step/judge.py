@@ -46,7 +46,7 @@ def _weights(rng, values):
 
 
 def _gradients(rng, workers, values):
-    """For each worker; every sum and every mean of them all is exact in float32 alone."""
+    """For each worker; every sum and every mean is exact in float32, but not in float16."""
     others = range(workers - 1)
     rows = [[rng.randint(-40_000, 40_000) / 4096 for _ in range(values)] for _ in others]
     means = [rng.choice([-1, 1]) * rng.randint(4, 24) / 8 for _ in range(values)]

@@ -7,13 +7,14 @@ from typing import Any
 import jax
 import keras
 import numpy as np
-from keras import layers, optimizers
+from keras import optimizers
 
 from callbacks import EpochRecorder
 from helpers.data.fashion_mnist import fashion_mnist
 from helpers.lab_02.reference import fit_throughput
 from helpers.network.models import wide_resnet
 from helpers.network.pipelines import with_preprocessing
+from kit.bench.operations import operations_per_image
 
 
 def image_batches(
@@ -92,14 +93,3 @@ def sweep(
         "peak_bytes": peak_bytes,
         "fit": {"up_to": fitted_up_to, "t0_seconds": t0, "peak": peak},
     }
-
-
-def operations_per_image(network: keras.Model) -> int:
-    """Operations of the convolutions in a training step, forward and two backward."""
-    operations = 0
-    for layer in network.layers:
-        if isinstance(layer, layers.Conv2D):
-            passes = 3 - (layer.input is network.input)
-            uses = 2 * np.prod(layer.output.shape[1:3])
-            operations += passes * uses * np.prod(layer.kernel.shape)
-    return int(operations)
