@@ -9,7 +9,7 @@ LONGEST_OFF = 1.0101  # 1% off, and how numbers are rounded
 SAME_COST = 1e-4
 # Seconds of a save and between two failures: best intervals from a minute to a day.
 JOBS = (
-    ((2.05, 2.12), (1000, 5000)), ((20, 90), (10_000, 60_000)), ((200, 600), (3000, 9000)),
+    ((2.06, 2.08), (1000, 5000)), ((20, 90), (10_000, 60_000)), ((200, 600), (3000, 9000)),
     ((1000, 3000), (800_000, 2_000_000)),
 )  # fmt: skip
 
@@ -27,10 +27,10 @@ def draw_question(rng: Random) -> dict:
     for save, failure in jobs:
         restart = rng.uniform(0.02, 0.3) * failure
         cases.append([float(f"{n:.4g}") for n in (save, restart, failure)])
-    # Three that differ from the first in one number, of which one has the same whole
-    # seconds: what an answer has found for the first is wrong for them.
+    # Three that differ from the first by 3% in one number, the first of them not in its
+    # two leading digits: what an answer has found for the first is wrong for them.
     cases += [
-        [1.15 * n if place == changed else n for place, n in enumerate(cases[0])]
+        [1.03 * n if place == changed else n for place, n in enumerate(cases[0])]
         for changed in range(3)
     ]
     rng.shuffle(cases)

@@ -52,17 +52,17 @@ def tries(intervals_of):
     return answer
 
 
-class LooksUpWholeSeconds:
-    """Keeps its results by whole seconds, in which two jobs may agree."""
+class LooksUpTwoDigits:
+    """Keeps its results by two digits of each number, in which two jobs may agree."""
 
-    __name__ = "looks_up_whole_seconds"
+    __name__ = "looks_up_two_digits"
 
     def __init__(self):
         self.found = {}
 
     def __call__(self, *job):
-        whole = tuple(round(seconds) for seconds in job)
-        return self.found.setdefault(whole, searched(right_cost)(*job))
+        digits = tuple(f"{seconds:.1e}" for seconds in job)
+        return self.found.setdefault(digits, searched(right_cost)(*job))
 
 
 class Remembers:
@@ -224,7 +224,7 @@ WRONG = [
     ("least", "not_least", tries(lambda d, r, m: np.geomspace(1, m, 20_000))),
     ("least", "coarse", tries(lambda d, r, m: np.geomspace(0.1, 0.7 * m, 20_000))),
     ("least", "not_least", Remembers()),
-    ("unit", "other", LooksUpWholeSeconds()),
+    ("unit", "other", LooksUpTwoDigits()),
     ("least", "no_interval", lambda save, restart, failure: (0.0, 0.0)),
 ]
 RIGHT = [
