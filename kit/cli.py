@@ -945,7 +945,7 @@ def mutants(
         ),
     ] = None,
 ) -> None:
-    """Change each reference in many small ways, and ask whether its check refuses it."""
+    """Ask each check about all recorded answers, and about many small slips."""
     from helpers.machine.quiet_tensorflow import silence_tensorflow
 
     silence_tensorflow()  # references import it
@@ -968,7 +968,7 @@ def mutants(
     ]
     for number in names or changed:
         result = ask.ask_mutants(
-            number, lambda found, n=number: Progress(found, what=n, unit="mutant")
+            number, lambda found, n=number: Progress(found, what=n, unit="answer")
         )
         right = right_mutants(number)
         unexplained = [change for change in result["passed"] if change not in right]

@@ -1,5 +1,6 @@
 """The chunks of a ring all-reduce, round by round, as the reader's function sends them."""
 
+import copy
 import math
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
@@ -55,7 +56,7 @@ def rounds_of(function: Callable, workers: int) -> list[Round]:
     arrays = [(places + 2**rank).astype("float32") for rank in range(workers)]
     _, messages = run_in_threads([function] * workers, arrays)
     has = [[{rank} for _ in range(workers)] for rank in range(workers)]
-    rounds = [Round(_copy(has), set())]
+    rounds = [Round(copy.deepcopy(has), set())]
     by_sender = [[m for m in messages if m.sender == rank] for rank in range(workers)]
     for round_ in zip(*by_sender, strict=True):
         sent = set()
@@ -64,7 +65,7 @@ def rounds_of(function: Callable, workers: int) -> list[Round]:
                 chunk, parts = _decoded(int(value), workers)
                 sent.add((message.sender, chunk))
                 has[message.receiver][chunk] = has[message.receiver][chunk] | parts
-        rounds.append(Round(_copy(has), sent))
+        rounds.append(Round(copy.deepcopy(has), sent))
     return rounds
 
 
@@ -73,10 +74,6 @@ def _decoded(value, workers):
     places, mask = divmod(value, PLACE)
     parts = {rank for rank in range(workers) if mask >> rank & 1}
     return places // len(parts) - 1, parts
-
-
-def _copy(has):
-    return [[set(parts) for parts in row] for row in has]
 
 
 def show_ring(function: Callable, workers: int, caption: str) -> None:

@@ -13,32 +13,51 @@ class CannotTravelError(Exception):
     """The answer cannot be copied to another process; holds why."""
 
 
-def wait_for(ranks: Iterable[int], talk: Any, kind: str) -> dict[int, Any]:
-    """One message from each worker.
+def ask_boxes(
+    workers: int, talk: Any, rounds: Iterable[Sequence[dict]]
+) -> tuple[list[dict], list[dict]]:
+    """Let each box be the worker of one rank, in several rounds.
 
     Parameters
     ----------
-    ranks : iterable of int
+    workers : int
+        The most of any round.
     talk : kit.grading.box.several.Talk
-    kind : str
-        ``"wait"``, that it is ready, or ``"observation"``, its last message.
+    rounds : iterable of list of dict
+        What each worker of a round is given, plain JSON.
+
+    Returns
+    -------
+    tuple of list
+        For each round what its network saw, and for each worker its last message.
 
     Raises
     ------
     CannotTravelError
         If a box cannot make its copy of the answer.
     ValueError
-        If a worker sends another message.
+        If a worker sends another message than the expected one.
     """
-    ranks, messages = set(ranks), {}
-    while len(messages) < len(ranks):
+    for rank in range(workers):
+        talk.begin(rank, {"rank": rank})
+    _wait_for(workers, talk, "wait")
+    seen = [Network(cases, talk).run() for cases in rounds]
+    for rank in range(workers):
+        talk.say(rank, {"over": True})
+    return seen, _wait_for(workers, talk, "observation")
+
+
+def _wait_for(workers, talk, kind):
+    """One message from each: "wait", that it is ready, or "observation", its last one."""
+    messages = {}
+    while len(messages) < workers:
         rank, message = talk.listen()
         if kind not in message and (why := message["observation"].get("cannot_travel")):
             raise CannotTravelError(str(why))
         if rank in messages or (kind == "wait" and message[kind] != {"ready": True}):
             raise ValueError("no such message is expected")
         messages[rank] = message[kind]
-    return messages
+    return [messages[rank] for rank in range(workers)]
 
 
 class Network:

@@ -10,8 +10,10 @@ from typing import Self
 LONGEST = 2**20  # bytes that are read
 
 
-class Printed(contextlib.AbstractContextManager):
+class Printed(contextlib.ContextDecorator):
     """Keeps what is printed within the `with`, and can be cut into parts.
+
+    As a decorator it keeps what a function prints.
 
     `tf.print` writes past `sys.stdout`, so the process's own output is kept as well,
     in the same file: lines stay in their order.

@@ -171,7 +171,7 @@ def _coarse(lines, last):
 
 def _wrong_parts(fits, lines):
     """The line that splits the total of the last of these fits."""
-    times, again = fits[-1], len(fits) > 1
+    times = fits[-1]
     alike = [line for line in lines if line.startswith(PARTS_BEGIN)]
     found = [m for line in alike if (m := PARTS.fullmatch(line[:LONGEST]))]
     if alike and not found:
@@ -187,9 +187,7 @@ def _wrong_parts(fits, lines):
     for part in ("start_up", "validation"):
         low, high = times[part]
         if not between(said[part], low - 0.005, high, 0.006):
-            mistake = (
-                _part_mistake(part, said[part], fits) if again else PART_MISTAKES[part]
-            )
+            mistake = _part_mistake(part, said[part], fits)
             if tenths and mistake != "again":
                 return coarse
             which = phrase("start_up" if part == "start_up" else "validation")
@@ -205,16 +203,16 @@ def _wrong_parts(fits, lines):
 
 
 def _part_mistake(part, seconds, fits):
-    """What is wrong in a second `fit`: it may be kept from the first."""
-    low, high = (
-        (
-            sum(fit[part][end] for fit in fits)
-            if part == "validation"
-            else fits[0][part][end]
-        )
-        for end in (0, 1)
-    )
-    return "again" if between(seconds, low - 0.005, high, 0.006) else PART_MISTAKES[part]
+    """What is wrong: it may be twice as long, or in a second `fit` of the first."""
+    times, ways = np.array([fit[part] for fit in fits]), {}
+    if part == "validation":
+        ways = {"shared": 2 * times[-1], "again": times.sum(axis=0)}
+    elif len(fits) > 1:
+        ways = {"again": times[0]}
+    for mistake, (low, high) in ways.items():
+        if between(seconds, low - 0.005, high, 0.006):
+            return mistake
+    return PART_MISTAKES[part]
 
 
 def _times_of_fits(question, waits):

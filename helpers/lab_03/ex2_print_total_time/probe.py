@@ -5,12 +5,19 @@ from collections.abc import Callable
 
 import keras
 
+from helpers.checks.probing.printed import Printed
 from helpers.checks.probing.training import train
 
 
 def probe(answer: type, question: dict, wait: Callable) -> dict:
-    """Train some time after the callback is made, and later again, with an early stop."""
-    callback, epochs = answer(), question["epochs"]
+    """Train some time after the callback is made, and later again, with an early stop.
+
+    A second callback of the same class takes part, whose lines are not kept.
+    """
+    callback, second, epochs = answer(), answer(), question["epochs"]
+    for name in dir(keras.callbacks.Callback):
+        if name.startswith("on_"):
+            setattr(second, name, Printed()(getattr(second, name)))
     start_ups = iter(question["start_up_seconds"])
 
     # It runs after the answer, whose clock has then started.
@@ -27,13 +34,13 @@ def probe(answer: type, question: dict, wait: Callable) -> dict:
     other = keras.callbacks.LambdaCallback(
         on_epoch_begin=start_up, on_epoch_end=between_epochs
     )
-    all_three = keras.callbacks.CallbackList([first, callback, other])
+    together = keras.callbacks.CallbackList([first, second, callback, other])
     wait(question["seconds_before_fit"])
-    whole = train(all_three, epochs, wait, [True])
+    whole = train(together, epochs, wait, [True])
     wait(question["seconds_before_fit"])
     ran = epochs[: question["stopped_after"]]
     batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
-    stopped = train(all_three, epochs, _stopping(callback, wait, batches), [False])
+    stopped = train(together, epochs, _stopping(callback, wait, batches), [False])
     return {"printed": whole["printed"] + stopped["printed"]}
 
 

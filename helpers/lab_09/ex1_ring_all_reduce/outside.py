@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from helpers.workers.array_message import packed
-from helpers.workers.boxed_network import CannotTravelError, Network, wait_for
+from helpers.workers.boxed_network import CannotTravelError, ask_boxes
 
 BOXES = 5  # the most workers of a question
 
@@ -24,25 +24,19 @@ def ask(question: dict, talk: Any) -> dict:
         As the probe's, but who sent what to whom was seen here.
     """
     workers = max(len(arrays) for arrays in question["cases"])
-    for rank in range(workers):
-        talk.begin(rank, {"rank": rank})
     try:
-        wait_for(range(workers), talk, "wait")
-        seen = [Network(_given(arrays), talk).run() for arrays in question["cases"]]
-        for rank in range(workers):
-            talk.say(rank, {"over": True})
-        said = wait_for(range(workers), talk, "observation")
+        seen, said = ask_boxes(workers, talk, map(_given, question["cases"]))
     except CannotTravelError as error:
         return {"cannot_travel": error.args[0]}
-    reports = [iter(said[rank]["cases"]) for rank in range(workers)]
+    reports = [iter(one["cases"]) for one in said]
     for case, arrays in zip(seen, question["cases"], strict=True):
         own = [next(report) for report in reports[: len(arrays)]]
         if not case["deadlock"] and "to_itself" not in case:
             case["results"] = [one["result"] for one in own]
             case["dtypes"] = [str(one["dtype"]) for one in own]
             case["new"] = all(one["new"] is True for one in own)
-    changed = "`array`" if any(said[rank]["changed"] for rank in range(workers)) else ""
-    stay = all(said[rank]["results_stay"] is True for rank in range(workers))
+    changed = "`array`" if any(one["changed"] for one in said) else ""
+    stay = all(one["results_stay"] is True for one in said)
     return {"cases": seen, "changed": changed, "results_stay": stay}
 
 

@@ -1,4 +1,4 @@
-"""Ask a check about every mutant of its reference, in a process that may be killed."""
+"""Ask a check about recorded answers and mutants, in a process that may be killed."""
 
 import ast
 import contextlib
@@ -16,33 +16,46 @@ import textwrap
 from collections.abc import Callable, Iterable
 from pathlib import Path
 
+from helpers.checks import judge_answer
 from helpers.errors import LabError
 from helpers.exercise import find_exercise
 from helpers.files import REPOSITORY
 from helpers.machine.quiet_tensorflow import silence_tensorflow
 from helpers.plain_json import write_json
 from kit.authoring.mutants.changes import mutants
-from kit.authoring.recorded_answers import mutants_path, stored_mutants
+from kit.authoring.recorded_answers import (
+    mutants_path,
+    recorded_answers,
+    stored_mutants,
+    verdict_on,
+)
 from kit.imports import files_behind
 
 MUTANT_SECONDS = 180  # a busy machine takes five times as long as a quiet one
 MEMORY_BYTES = 8 * 2**30
 QUESTIONS = 2  # as in a notebook
+MUTANT_NUMBERS = itertools.count()
 
 
 def fingerprint(exercise: str) -> str:
-    """A hash of all that decides which mutants are refused.
+    """A hash of all that decides which answers and mutants are refused.
 
     Comments, docstrings, annotations and the places of modules decide nothing.
     """
-    package = find_exercise(exercise).package
-    behind = files_behind([f"{package}.judge", f"{package}.probe"])
-    folders = (Path(*package.split(".")).parent, Path("helpers/checks"))
-    files = sorted(path for path in behind if any(map(path.is_relative_to, folders)))
-    files.append(Path("kit/authoring/mutants/changes.py"))
-    texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in files)
+    paths = deciding_files(exercise)
+    texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in paths)
     parts = map(_code_alone, [source_of(exercise), *texts])
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+
+
+def deciding_files(exercise: str) -> list[Path]:
+    """The check of an exercise, what checks share, and its recorded answers."""
+    package, answers = find_exercise(exercise).package, recorded_answers(exercise).__name__
+    behind = files_behind([f"{package}.judge", f"{package}.probe", answers])
+    lab = Path(*package.split(".")).parent
+    folders = (lab, Path("helpers/checks"), Path("tests/answers") / lab.name)
+    files = sorted(path for path in behind if any(map(path.is_relative_to, folders)))
+    return [*files, Path("kit/authoring/mutants/changes.py")]
 
 
 def _code_alone(source):
@@ -71,7 +84,7 @@ def source_of(exercise: str) -> str:
 
 
 def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> dict:
-    """Ask the check about every mutant, and store what it said.
+    """Ask the check about every recorded answer and mutant, and store what it said.
 
     Parameters
     ----------
@@ -87,13 +100,22 @@ def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> d
     Raises
     ------
     LabError
-        If the reference itself does not pass.
+        If the reference itself does not pass, or a recorded answer is not judged as
+        recorded.
     """
     found = list(mutants(source_of(exercise)))
     passed = []
     with Asker() as asker:
         if not asker.passes(exercise, source_of(exercise)):
             raise LabError(f"the check of {exercise} refuses its own reference.")
+        recorded = recorded_answers(exercise)
+        answers = [*(answer for *_, answer in recorded.WRONG), *recorded.RIGHT]
+        for number, answer in enumerate(progress(answers)):
+            if not asker.is_as_recorded(exercise, number):
+                raise LabError(
+                    f"the check of {exercise} does not judge `{answer.__name__}` as "
+                    f"recorded. See `pytest tests/helpers/checks -k {answer.__name__}`."
+                )
         for change, source in progress(found):
             if asker.passes(exercise, source):
                 passed.append(change)
@@ -131,8 +153,22 @@ class Asker:
 
     def passes(self, exercise: str, source: str) -> bool:
         """Whether the check takes this answer; one that does not end does not pass."""
+        return self._asks(_passes, exercise, source)
+
+    def is_as_recorded(self, exercise: str, number: int) -> bool:
+        """Whether the check says what is recorded of an answer; one that ends Python: no.
+
+        Parameters
+        ----------
+        exercise : str
+        number : int
+            Of the answer in `WRONG`, or after these in `RIGHT`.
+        """
+        return self._asks(_is_as_recorded, exercise, number)
+
+    def _asks(self, *question):
         try:
-            self._here.send((exercise, source))
+            self._here.send(question)
             if self._here.poll(MUTANT_SECONDS):
                 return self._here.recv()
         except (EOFError, OSError):  # it ended Python
@@ -145,7 +181,6 @@ class Asker:
 def _ask(pipe):
     for descriptor in (1, 2):  # libraries complain about mutants
         os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
-    from helpers.checks import judge_answer
     from helpers.machine.devices import prepare_devices
     from helpers.notebook.kernel_patch import patch_this_kernel
 
@@ -156,20 +191,33 @@ def _ask(pipe):
     prepare_devices(8, simulate=True)
     find_exercise("0.1").reference  # noqa: B018 - with all that it imports
     pipe.send("ready")
-    for number in itertools.count():
-        exercise, source = pipe.recv()
-        name, file = (
-            find_exercise(exercise).reference.__name__,
-            f"<mutant {number} of {exercise}>",
-        )
-        # TensorFlow reads the source of a function to make a graph of it.
-        linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
-        namespace = dict(vars(_references(exercise)))
+    while True:
+        ask, *question = pipe.recv()
         try:
             with contextlib.redirect_stdout(io.StringIO()):
-                exec(compile(source, file, "exec"), namespace)
-                rng = random.Random(exercise)
-                verdict = judge_answer(exercise, namespace[name], rng, QUESTIONS)
+                said = ask(*question)
         except Exception:  # it cannot even be defined
-            verdict = "raised"
-        pipe.send(verdict is None)
+            said = False
+        pipe.send(said)
+
+
+def _passes(exercise, source):
+    name = find_exercise(exercise).reference.__name__
+    file = f"<mutant {next(MUTANT_NUMBERS)} of {exercise}>"
+    # TensorFlow reads the source of a function to make a graph of it.
+    linecache.cache[file] = len(source), None, source.splitlines(keepends=True), file
+    namespace = dict(vars(_references(exercise)))
+    exec(compile(source, file, "exec"), namespace)
+    rng = random.Random(exercise)
+    return judge_answer(exercise, namespace[name], rng, QUESTIONS) is None
+
+
+def _is_as_recorded(exercise, number):
+    recorded = recorded_answers(exercise)
+    if number >= len(recorded.WRONG):
+        right = recorded.RIGHT[number - len(recorded.WRONG)]
+        return judge_answer(exercise, right, random.Random(exercise), QUESTIONS) is None
+    requirement, mistake, answer = recorded.WRONG[number]
+    verdict = verdict_on(exercise, answer, mistake)
+    sentence = find_exercise(exercise).requirements[requirement]
+    return verdict is not None and verdict[1:] == (mistake, sentence)

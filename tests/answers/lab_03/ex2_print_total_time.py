@@ -397,6 +397,37 @@ class Split(Total):
         print(PARTS.format(self.start_up, training, self.validation))
 
 
+class SumInTheClass(Split):
+    """Two callbacks in one training add to one sum."""
+
+    spent = 0.0
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        SumInTheClass.spent = 0.0
+
+    def on_test_end(self, logs=None):
+        SumInTheClass.spent += perf_counter() - self.test_began
+
+    def say(self, total):
+        self.validation = self.spent
+        super().say(total)
+
+
+class ListInTheClass(Split):
+    """The list is made once, with the class, and no callback has one of its own."""
+
+    tests = []
+
+    def on_train_begin(self, logs=None):
+        super().on_train_begin(logs)
+        self.tests.clear()
+
+    def on_test_end(self, logs=None):
+        self.tests.append(perf_counter() - self.test_began)
+        self.validation = sum(self.tests)
+
+
 class PartsAfterEveryEpoch(Split):
     def on_epoch_end(self, epoch, logs=None):
         super().on_epoch_end(epoch, logs)
@@ -861,6 +892,8 @@ WRONG = [
     ("validations", "validation_part", ValidationOfTheLastEpoch),
     ("validations", "validation_part", ValidationOfTheFirstEpoch),
     ("validations", "validation_part", ValidationFromTheLastBatch),
+    ("validations", "shared", SumInTheClass),
+    ("validations", "shared", ListInTheClass),
     ("new_fit", "again", ValidationOfAllFits),
     ("decimals", "decimals", Rounds),
     ("rest", "rest", TrainingIsTheTotal),

@@ -1,7 +1,9 @@
 """The mutants of a reference: what they are, and what the checks say of them."""
 
 import ast
+import contextlib
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -10,7 +12,7 @@ from helpers.exercise import find_exercise
 from kit.authoring.mutants import ask
 from kit.authoring.mutants.changes import mutants
 from kit.authoring.mutants.table import build_table, score
-from kit.authoring.recorded_answers import stored_mutants
+from kit.authoring.recorded_answers import recorded_answers, stored_mutants
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
 
@@ -79,11 +81,56 @@ def test_each_kind_of_slip_is_made(source, changed):
 
 
 @pytest.mark.slow
-def test_a_check_that_refuses_its_own_reference_is_no_measure(monkeypatch):
+@pytest.mark.xdist_group("mutants")
+def test_a_check_that_refuses_its_own_reference_is_no_measure(monkeypatch, asker):
     wrong = "def fit_throughput(points): pass"
+    monkeypatch.setattr(ask, "Asker", lambda: contextlib.nullcontext(asker))
     monkeypatch.setattr(ask, "source_of", lambda exercise: wrong)
     with pytest.raises(LabError, match="its own reference"):
         ask.ask_mutants("2.3")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mutants")
+def test_nor_is_one_that_does_not_judge_recorded_answers_as_recorded(monkeypatch, asker):
+    name = recorded_answers("2.3").WRONG[0][-1].__name__
+    monkeypatch.setattr(ask, "Asker", lambda: contextlib.nullcontext(asker))
+    monkeypatch.setattr(asker, "is_as_recorded", lambda exercise, number: number > 0)
+    with pytest.raises(LabError, match=f"does not judge `{name}` as recorded"):
+        ask.ask_mutants("2.3")
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("mutants")
+def test_each_recorded_answer_is_asked_about(asker):
+    recorded = recorded_answers("2.3")
+    both = len(recorded.WRONG) + len(recorded.RIGHT)
+    assert all(asker.is_as_recorded("2.3", number) for number in range(both))
+    assert not asker.is_as_recorded("2.3", both), "there is none"
+
+
+def test_what_is_recorded_of_an_answer_is_compared(monkeypatch):
+    recorded = recorded_answers("2.3")
+    (requirement, mistake, wrong), right = recorded.WRONG[0], recorded.RIGHT[0]
+    other = next(one for one in recorded.WRONG if one[0] != requirement)
+    for said in (
+        (other[0], mistake, wrong), (requirement, other[1], wrong),
+        (requirement, mistake, right),
+    ):  # fmt: skip
+        held = SimpleNamespace(WRONG=[said], RIGHT=[wrong])
+        monkeypatch.setattr(ask, "recorded_answers", lambda exercise, held=held: held)
+        assert not ask._is_as_recorded("2.3", 0)
+        assert not ask._is_as_recorded("2.3", 1), "it is wrong"
+
+
+def test_a_fingerprint_is_of_the_check_and_of_its_recorded_answers():
+    files = {str(path) for path in ask.deciding_files("5.1")}
+    assert files >= {
+        "helpers/lab_05/ex1_build/judge.py", "helpers/lab_05/ex1_build/probe.py",
+        "helpers/lab_05/probing.py", "helpers/checks/judging/verdicts.py",
+        "tests/answers/lab_05/ex1_build.py", "tests/answers/lab_05/shared.py",
+    }  # fmt: skip
+    assert not [path for path in files if "ex2" in path or "lab_06" in path]
 
 
 @pytest.mark.weekly

@@ -1,0 +1,41 @@
+"""Which recorded answers `make test` asks about, and which `make test-all` alone.
+
+`labs mutants` asks about all of them whenever a check or a recorded answer has changed, and
+`test_mutants.py` fails where that was not done.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import pytest
+
+MOST_RIGHT = 5  # of an exercise
+
+
+def wrong_answers(recorded: Sequence[tuple]) -> Iterator[tuple[tuple, Any]]:
+    """Each of `WRONG`, with the marks of its test.
+
+    The first for each requirement is asked about in `make test`.
+    """
+    requirements = set()
+    for one in recorded:
+        yield one, pytest.mark.weekly if one[0] in requirements else ()
+        requirements.add(one[0])
+
+
+def right_answers(recorded: Sequence) -> Iterator[tuple[Any, Any]]:
+    """Each of `RIGHT`, with the marks of its test."""
+    for place, one in enumerate(recorded):
+        yield one, pytest.mark.weekly if place >= MOST_RIGHT else ()
+
+
+def wrong_places(recorded: Sequence[tuple]) -> list:
+    """Parameters for a test: the place of each in `WRONG`, called as its mistake."""
+    asked = enumerate(wrong_answers(recorded))
+    return [pytest.param(n, id=one[1], marks=marks) for n, (one, marks) in asked]
+
+
+def right_places(recorded: Sequence) -> list:
+    """Parameters for a test: the place of each in `RIGHT`."""
+    asked = enumerate(right_answers(recorded))
+    return [pytest.param(n, marks=marks) for n, (_, marks) in asked]
