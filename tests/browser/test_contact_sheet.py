@@ -14,6 +14,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.weekly
 def test_no_page_of_the_kit_scrolls_sideways_on_a_telephone(tmp_path, monkeypatch):
     monkeypatch.setattr(contact_sheet, "SIZES", {390: 844})
     out, site = tmp_path / "sheet", tmp_path / "none"

@@ -9,6 +9,9 @@ import pytest
 
 from helpers.files import REPOSITORY
 
+# One process trains for all of these tests.
+pytestmark = pytest.mark.xdist_group("waiting")
+
 ON_JAX = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
 # With Keras on JAX even a processor works from a queue. The last callback finds out how
 # much of the epoch's work was still to be done when those before it had stopped.

@@ -327,6 +327,7 @@ def test_a_folder_of_somebody_else_is_named_before_a_lab_runs(what, tmp_path, mo
         kit_run.run([find_lab("01")], [{}])
 
 
+@pytest.mark.weekly
 def test_two_runs_at_once_report_each_its_own_figures(tmp_path, monkeypatch):
     """In an environment on which neither of them may depend."""
     hostile_environment(tmp_path, monkeypatch)

@@ -199,7 +199,11 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
         assert len(live) == in_lab
 
 
-@pytest.mark.parametrize("in_lab", [False, True], ids=["papermill", "JupyterLab"])
+@pytest.mark.parametrize(
+    "in_lab",
+    [pytest.param(False, id="papermill", marks=pytest.mark.weekly),
+     pytest.param(True, id="JupyterLab")],
+)  # fmt: skip
 def test_a_notebook_says_that_a_training_diverged(in_lab, monkeypatch):
     diverge = "x = np.full((100, 1), 1e30, 'float32')\n" + FIT.format(more="")
     notebook = run(monkeypatch, in_lab, TRAIN, diverge, FIT.format(more=""))

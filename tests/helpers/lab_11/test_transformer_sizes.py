@@ -31,6 +31,7 @@ def test_llama_has_seventy_billion_parameters():
     assert 70e9 < counted < 71e9
 
 
+@pytest.mark.weekly
 def test_the_compiler_holds_the_training_state_that_was_counted(compiled):
     state = 4 * transformer_sizes.parameters(SMALL)
     held = compiled["bytes"]
@@ -38,11 +39,13 @@ def test_the_compiler_holds_the_training_state_that_was_counted(compiled):
         assert times * state <= held[kind] <= times * state + 1000
 
 
+@pytest.mark.weekly
 def test_the_compiler_plans_at_least_the_activations_that_were_counted(compiled):
     counted = sum(map(sum, transformer_sizes.block_bytes(SMALL)))
     assert counted <= compiled["bytes"]["activations"] < 4 * counted
 
 
+@pytest.mark.weekly
 def test_each_repetition_takes_the_same_first_step(compiled):
     first, second, third = compiled["losses"]
     assert first == second == third

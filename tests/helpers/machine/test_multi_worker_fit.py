@@ -7,6 +7,7 @@ from pathlib import Path
 
 import keras
 import numpy as np
+import pytest
 import tensorflow as tf
 
 from helpers.machine import cluster
@@ -15,6 +16,7 @@ from helpers.machine.multi_worker_fit import needed
 SCRIPT = Path(__file__).with_name("fit_as_worker.py")
 
 
+@pytest.mark.weekly
 def test_fit_on_two_workers_ends_as_in_one_process(tmp_path):
     alone = runpy.run_path(SCRIPT)["trained"](tf.distribute.get_strategy(), keras.Model)
     with cluster.start([sys.executable, str(SCRIPT)], 2, tmp_path) as job:

@@ -14,6 +14,7 @@ from helpers.exercise import find_exercise
 from helpers.lab_09.ex3_train_with_saves import inside, outside, saves
 from kit.grading.box import sandbox
 from tests.answers.lab_09 import ex3_train_with_saves as recorded
+from tests.asked import right_places, wrong_places
 from tests.submissions.one_cell import examined
 
 needs_box = pytest.mark.skipif(sandbox.problem() is not None, reason=str(sandbox.problem()))
@@ -76,9 +77,7 @@ def verdict(answer):
     return judge_replies(NUMBER, Threads(answer).ask, random.Random(3), 1)
 
 
-@pytest.mark.parametrize(
-    "place", range(len(recorded.WRONG)), ids=[one[1] for one in recorded.WRONG]
-)
+@pytest.mark.parametrize("place", wrong_places(recorded.WRONG))
 def test_a_wrong_answer_is_told_what_the_notebook_tells_it(place):
     requirement, mistake, answer = recorded.WRONG[place]
     said = verdict(answer)
@@ -86,7 +85,7 @@ def test_a_wrong_answer_is_told_what_the_notebook_tells_it(place):
     assert (said.mistake, said.requirement) == (mistake, sentence), said.reason
 
 
-@pytest.mark.parametrize("place", range(len(recorded.RIGHT)))
+@pytest.mark.parametrize("place", right_places(recorded.RIGHT))
 def test_a_right_answer_passes(place):
     said = verdict(recorded.RIGHT[place])
     assert said is None, said

@@ -16,6 +16,7 @@ from kit.grading.box import sandbox
 from tests.answers.lab_09 import ex1_ring_all_reduce as recorded
 from tests.answers.lab_09.shared import ring
 from tests.answers.lab_11 import ex3_sharded_step as recorded_steps
+from tests.asked import right_places, wrong_places
 from tests.submissions.one_cell import examined
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("grading")]
@@ -33,9 +34,7 @@ def cell(body):
     )
 
 
-@pytest.mark.parametrize(
-    "place", range(len(recorded.WRONG)), ids=[one[1] for one in recorded.WRONG]
-)
+@pytest.mark.parametrize("place", wrong_places(recorded.WRONG))
 def test_a_wrong_answer_is_told_what_the_notebook_tells_it(place):
     _, mistake, answer = recorded.WRONG[place]
     requirement = find_exercise("9.1").requirements[recorded.WRONG[place][0]]
@@ -48,18 +47,14 @@ def test_a_wrong_answer_is_told_what_the_notebook_tells_it(place):
     assert (one["mistake"], one["requirement"]) == (mistake, requirement), one["reason"]
 
 
-@pytest.mark.parametrize("place", range(len(recorded.RIGHT)))
+@pytest.mark.parametrize("place", right_places(recorded.RIGHT))
 def test_a_right_answer_passes(place):
     module = recorded.__name__
     one = examined("9.1", f"from {module} import RIGHT\nring_all_reduce = RIGHT[{place}]")
     assert one["passed"], one["reason"]
 
 
-@pytest.mark.parametrize(
-    "place",
-    range(len(recorded_steps.WRONG)),
-    ids=[one[1] for one in recorded_steps.WRONG],
-)
+@pytest.mark.parametrize("place", wrong_places(recorded_steps.WRONG))
 def test_a_wrong_sharded_step_is_told_what_the_notebook_tells_it(place):
     requirement, mistake, _ = recorded_steps.WRONG[place]
     module = recorded_steps.__name__
@@ -68,7 +63,7 @@ def test_a_wrong_sharded_step_is_told_what_the_notebook_tells_it(place):
     assert (one["mistake"], one["requirement"]) == (mistake, sentence), one["reason"]
 
 
-@pytest.mark.parametrize("place", range(len(recorded_steps.RIGHT)))
+@pytest.mark.parametrize("place", right_places(recorded_steps.RIGHT))
 def test_a_right_sharded_step_passes(place):
     module = recorded_steps.__name__
     one = examined("11.3", f"from {module} import RIGHT\nsharded_step = RIGHT[{place}]")
