@@ -25,7 +25,7 @@ from helpers.run_card import documents
 from kit.authoring.recorded_answers import recorded_answers, verdict_on
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
-from tests.asked import right_answers, wrong_answers
+from tests.asked import MOST_RIGHT, right_answers, wrong_answers
 
 
 def exercises():
@@ -231,6 +231,14 @@ def test_each_sentence_is_broken_by_a_wrong_answer_and_each_mistake_is_recorded(
     for mistake in asked.mistakes.values():
         assert set(mistake.breaks) <= set(asked.requirements)
         assert mistake.reaction.endswith((".", "?", "`."))
+
+
+def test_make_test_asks_about_each_sentence_and_several_right_answers():
+    asked = {one.values[:2] for one in WRONG if not one.marks}
+    sentences = {(n, key) for n in NUMBERS for key in find_exercise(n).requirements}
+    assert asked == sentences
+    right = [one.values[0] for one in RIGHT if not one.marks]
+    assert set(map(right.count, NUMBERS)) == {MOST_RIGHT}
 
 
 @pytest.mark.parametrize("exercise", NUMBERS)
