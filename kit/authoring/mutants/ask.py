@@ -38,14 +38,16 @@ MUTANT_NUMBERS = itertools.count()
 
 
 def fingerprint(exercise: str) -> str:
-    """A hash of all that decides which answers and mutants are refused.
+    """A hash of all that decides which answers and mutants are refused, and why.
 
-    Comments, docstrings, annotations and the places of modules decide nothing.
+    Comments, docstrings, annotations, the places of modules and words decide nothing.
     """
+    mistakes = sorted(find_exercise(exercise).mistakes.items())
+    broken = repr([(key, *one.breaks) for key, one in mistakes if one.breaks])
     paths = deciding_files(exercise)
     texts = ((REPOSITORY / path).read_text(encoding="utf-8") for path in paths)
     parts = map(_code_alone, [source_of(exercise), *texts])
-    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+    return hashlib.sha256("\0".join([broken, *parts]).encode()).hexdigest()[:16]
 
 
 def deciding_files(exercise: str) -> list[Path]:

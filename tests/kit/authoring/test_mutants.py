@@ -133,6 +133,15 @@ def test_a_fingerprint_is_of_the_check_and_of_its_recorded_answers():
     assert not [path for path in files if "ex2" in path or "lab_06" in path]
 
 
+def test_a_fingerprint_is_of_which_sentences_a_mistake_breaks_and_not_of_words(monkeypatch):
+    before, mistakes = ask.fingerprint("2.1"), find_exercise("2.1").mistakes
+    mistake = mistakes["part"]
+    monkeypatch.setitem(mistakes, "part", mistake._replace(reaction="Which part?"))
+    assert ask.fingerprint("2.1") == before
+    monkeypatch.setitem(mistakes, "part", mistake._replace(breaks=["images"]))
+    assert ask.fingerprint("2.1") != before
+
+
 @pytest.mark.weekly
 @pytest.mark.xdist_group("mutants")
 @pytest.mark.parametrize("source", ["while True: pass", "import os; os._exit(0)"])
