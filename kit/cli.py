@@ -19,6 +19,7 @@ from helpers import plain_json
 from helpers.errors import LabError
 from helpers.files import FULL, REPOSITORY, WORK, reports_folder, sweep
 from kit.examples import add_examples
+from kit.flags import Group
 from kit.headless.given_parameters import (
     by_name,
     check_folder,
@@ -32,6 +33,7 @@ from kit.labs import all_labs, find_lab
 from kit.leaderboard.commands import app as leaderboard_app
 
 app = typer.Typer(
+    cls=Group,
     help="Build, run and verify the Scaling Labs. Here, labs stands for .venv/bin/labs.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,
@@ -42,7 +44,7 @@ GROUPS = STUDENTS, OPERATORS, INSTRUCTORS, AUTHORS = (
 )  # fmt: skip
 WITH_MODEL, WITHOUT_MODEL = "With --model", "Without --model, from your run cards"
 data_app = typer.Typer(
-    help="Download the data sets that the labs train on.", no_args_is_help=True
+    cls=Group, help="Download the data sets that the labs train on.", no_args_is_help=True
 )
 app.add_typer(data_app, name="data", rich_help_panel=OPERATORS)
 app.add_typer(leaderboard_app, name="leaderboard", rich_help_panel=STUDENTS)

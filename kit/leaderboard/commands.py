@@ -10,9 +10,11 @@ import typer
 from helpers.errors import LabError
 from helpers.files import reports_folder
 from helpers.speed_record import rule
+from kit.flags import Group
 from kit.leaderboard.header import header
 
 app = typer.Typer(
+    cls=Group,
     help="The Fashion-MNIST speed record; docs/enter-the-race.md says how to enter.",
     no_args_is_help=True,
 )

@@ -27,6 +27,14 @@ def test_a_command_takes_its_example_and_ends_its_help_with_it(name, tmp_path, m
     command.make_context(name, arguments)  # which refuses what it does not know
     said = CliRunner().invoke(app, [*words, "--help"], terminal_width=200).output
     assert f"For example: {EXAMPLES[name]}" in " ".join(said.split())
+    assert "<bool>" not in said, "a flag takes no value"
+
+
+@pytest.mark.parametrize("group", [(), ("data",), ("leaderboard",)], ids=str)
+def test_no_flag_of_a_group_seems_to_take_a_value(group):
+    said = CliRunner().invoke(app, [*group, "--help"], terminal_width=200).output
+    assert "--help" in said
+    assert "<bool>" not in said
 
 
 def test_every_command_has_an_example():
