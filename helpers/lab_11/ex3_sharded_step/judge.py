@@ -37,6 +37,8 @@ def _make_trainings(rng):
         }
         for at, ((workers, values), rate) in enumerate(zip(sizes, rates, strict=True))
     ]
+    # The same start: at first only gradients tell one of them from the other.
+    trainings[1]["weights"] = trainings[0]["weights"]
     return {"trainings": trainings, "order": ORDER}
 
 

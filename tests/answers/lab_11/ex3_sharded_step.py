@@ -178,6 +178,22 @@ class KeepsTheFirstResult:
         return self.results.setdefault(new.size, new).copy(), state
 
 
+class RemembersByTheWeights:
+    """Two trainings that begin alike have other gradients."""
+
+    __name__ = "RemembersByTheWeights"
+
+    def __init__(self):
+        self.steps = {}
+
+    def __call__(self, weights, *rest):
+        key = weights.tobytes()
+        if key not in self.steps:
+            self.steps[key] = sharded(weights, *rest)
+        new, state = self.steps[key]
+        return new.copy(), state
+
+
 class ReturnsOneBuffer:
     """The next call writes into the array that this one returned."""
 
@@ -680,6 +696,7 @@ WRONG = [
     ("kept", "kept", KeepsTheFirstUpdate()),
     ("kept", "kept", KeepsItsPart()),
     ("kept", "kept", KeepsTheFirstResult()),
+    ("kept", "kept", RemembersByTheWeights()),
     ("new", "kept", ReturnsOneBuffer()),
     ("mean", "sum", variant("sum", mean=lambda sums, n: sums)),
     ("mean", "own", uses_its_own_gradient),
