@@ -1,3 +1,5 @@
+"""How many operations a network's convolutions take in a training step."""
+
 import math
 from collections import Counter
 

@@ -203,7 +203,7 @@ def _wrong_parts(fits, lines):
 
 
 def _part_mistake(part, seconds, fits):
-    """What is wrong: it may be twice as long, or in a second `fit` of the first."""
+    """What is wrong: it may count twice, or a second `fit` may go on from the first."""
     times, ways = np.array([fit[part] for fit in fits]), {}
     if part == "validation":
         ways = {"shared": 2 * times[-1], "again": times.sum(axis=0)}

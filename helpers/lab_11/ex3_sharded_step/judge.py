@@ -11,23 +11,23 @@ from helpers.lab_11.ex3_sharded_step.optimizer import after_step
 from helpers.verdict import Wrong, phrase, wrong
 
 SAME = near(1e-5, 1e-5)
-# Trainings 0 and 1 have the same workers and as many weights, and they alternate.
-ORDER = [0, 2, 3, 4, 1, 0, 1, 2, 1, 0, 3, 4]
+# Trainings 0, 1 and 5 have the same workers and as many weights, and they alternate.
+ORDER = [0, 2, 3, 4, 1, 5, 0, 1, 2, 5, 1, 0, 3, 4]
 FRESH = 4  # steps in which each worker is called for the first time
 
 
 def _make_trainings(rng):
-    """Lengths that divide, twice; one that does not; a short one; a single worker."""
-    twice, ragged, short = rng.sample([3, 4, 5], 3)
-    whole = twice * rng.randint(2, 3)
+    """Lengths that divide, three times; one that does not; a short one; a single worker."""
+    thrice, ragged, short = rng.sample([3, 4, 5], 3)
+    whole = thrice * rng.randint(2, 3)
     sizes = [
-        (twice, whole),
-        (twice, whole),
+        *[(thrice, whole)] * 2,
         (ragged, ragged * rng.randint(2, 3) + rng.randint(1, ragged - 2)),
         (short, rng.randint(1, short - 1)),
         (1, 3),
+        (thrice, whole),
     ]
-    rates = rng.sample([2.0, 2.5, 3.0, 3.5, 4.0], 5)
+    rates = rng.sample([2.0, 2.5, 3.0, 3.5, 4.0, 4.5], 6)
     trainings = [
         {
             "workers": workers,
@@ -37,7 +37,7 @@ def _make_trainings(rng):
         }
         for at, ((workers, values), rate) in enumerate(zip(sizes, rates, strict=True))
     ]
-    # The same start: at first only gradients tell one of them from the other.
+    # The same start: at first only gradients tell one of the two from the other.
     trainings[1]["weights"] = trainings[0]["weights"]
     return {"trainings": trainings, "order": ORDER}
 

@@ -116,7 +116,8 @@ def ask_mutants(exercise: str, progress: Callable[[list], Iterable] = iter) -> d
             if not asker.is_as_recorded(exercise, number):
                 raise LabError(
                     f"the check of {exercise} does not judge `{answer.__name__}` as "
-                    f"recorded. See `pytest tests/helpers/checks -k {answer.__name__}`."
+                    "recorded: see .venv/bin/pytest tests/helpers/checks "
+                    f"-k {answer.__name__}"
                 )
         for change, source in progress(found):
             if asker.passes(exercise, source):

@@ -194,6 +194,20 @@ class RemembersByTheWeights:
         return new.copy(), state
 
 
+class KeepsTheStart:
+    """Two trainings with as many weights may begin with other ones."""
+
+    __name__ = "KeepsTheStart"
+
+    def __init__(self):
+        self.starts = {}
+
+    def __call__(self, weights, gradient, state, *rest):
+        if state is None:
+            weights = self.starts.setdefault(weights.size, weights.copy())
+        return sharded(weights, gradient, state, *rest)
+
+
 class ReturnsOneBuffer:
     """The next call writes into the array that this one returned."""
 
@@ -697,6 +711,7 @@ WRONG = [
     ("kept", "kept", KeepsItsPart()),
     ("kept", "kept", KeepsTheFirstResult()),
     ("kept", "kept", RemembersByTheWeights()),
+    ("kept", "kept", KeepsTheStart()),
     ("new", "kept", ReturnsOneBuffer()),
     ("mean", "sum", variant("sum", mean=lambda sums, n: sums)),
     ("mean", "own", uses_its_own_gradient),
