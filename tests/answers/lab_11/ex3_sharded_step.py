@@ -178,18 +178,17 @@ class KeepsTheFirstResult:
         return self.results.setdefault(new.size, new).copy(), state
 
 
-class RemembersByTheWeights:
-    """Two trainings that begin alike have other gradients."""
+class Remembers:
+    """Two trainings may begin with the same weights, or with the same gradients."""
 
-    __name__ = "RemembersByTheWeights"
+    def __init__(self, place):
+        self.place, self.steps = place, {}
+        self.__name__ = f"remembers_by_{('weights', 'gradient')[place]}"
 
-    def __init__(self):
-        self.steps = {}
-
-    def __call__(self, weights, *rest):
-        key = weights.tobytes()
+    def __call__(self, *given):
+        key = given[self.place].tobytes()
         if key not in self.steps:
-            self.steps[key] = sharded(weights, *rest)
+            self.steps[key] = sharded(*given)
         new, state = self.steps[key]
         return new.copy(), state
 
@@ -710,7 +709,8 @@ WRONG = [
     ("kept", "kept", KeepsTheFirstUpdate()),
     ("kept", "kept", KeepsItsPart()),
     ("kept", "kept", KeepsTheFirstResult()),
-    ("kept", "kept", RemembersByTheWeights()),
+    ("kept", "kept", Remembers(0)),
+    ("kept", "kept", Remembers(1)),
     ("kept", "kept", KeepsTheStart()),
     ("new", "kept", ReturnsOneBuffer()),
     ("mean", "sum", variant("sum", mean=lambda sums, n: sums)),
