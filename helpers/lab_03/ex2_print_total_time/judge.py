@@ -22,6 +22,7 @@ def draw_question(rng: Random) -> dict:
     if bases[0] == min(bases):  # its first batch must not be too short to be missed
         bases.reverse()
     return {
+        "callbacks": rng.randint(3, 5),  # of the answer's class, all in each `fit`
         "seconds_before_fit": rng.uniform(0.15, 0.2),
         "stopped_after": len(bases) - 1,
         # In each `fit`, before its first batch: as if something was prepared.
@@ -59,7 +60,7 @@ def judge(question: dict, observation: dict) -> Wrong | None:
             verdict = (
                 _wrong_times(spans, lines, total, is_constant, without_validation, number)
                 or _wrong_steps(spans, total, is_constant)
-                or _wrong_parts(parts[: number + 1], lines)
+                or _wrong_parts(parts[: number + 1], lines, question["callbacks"])
                 or _not_two_decimals(lines)
             )
         if verdict and number:
@@ -169,7 +170,7 @@ def _coarse(lines, last):
     return any(m and abs(float(m[1]) - last) < (0.11 if m[2] else 1) for m in found)
 
 
-def _wrong_parts(fits, lines):
+def _wrong_parts(fits, lines, callbacks):
     """The line that splits the total of the last of these fits."""
     times = fits[-1]
     alike = [line for line in lines if line.startswith(PARTS_BEGIN)]
@@ -187,26 +188,25 @@ def _wrong_parts(fits, lines):
     for part in ("start_up", "validation"):
         low, high = times[part]
         if not between(said[part], low - 0.005, high, 0.006):
-            mistake = _part_mistake(part, said[part], fits)
+            mistake = _part_mistake(part, said[part], fits, callbacks)
             if tenths and mistake != "again":
                 return coarse
             which = phrase("start_up" if part == "start_up" else "validation")
             facts = {"part": which, "said_seconds": said[part]}
             return wrong(mistake, "part", low_seconds=low, high_seconds=high, **facts)
-    low, high = times["total"]
     # Three decimals may be cut off, or rounded with the clock read once more.
-    if not between(sum(said.values()), low, high, 0.031):
+    if not between(sum(said.values()), *times["total"], 0.031):
         if tenths:
             return coarse
         return wrong("rest", "sum", sum_seconds=sum(said.values()), line=found[0][0])
     return None
 
 
-def _part_mistake(part, seconds, fits):
-    """What is wrong: it may count twice, or a second `fit` may go on from the first."""
+def _part_mistake(part, seconds, fits, callbacks):
+    """What is wrong: all callbacks may add to one sum, or a second `fit` to the first."""
     times, ways = np.array([fit[part] for fit in fits]), {}
     if part == "validation":
-        ways = {"shared": 2 * times[-1], "again": times.sum(axis=0)}
+        ways = {"shared": callbacks * times[-1], "again": times.sum(axis=0)}
     elif len(fits) > 1:
         ways = {"again": times[0]}
     for mistake, (low, high) in ways.items():

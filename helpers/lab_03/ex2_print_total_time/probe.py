@@ -12,13 +12,13 @@ from helpers.checks.probing.training import train
 def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Train some time after the callback is made, and later again, with an early stop.
 
-    A second callback of the same class takes part, whose lines are not kept.
+    Other callbacks of the same class take part, whose lines are not kept.
     """
-    callback, second, epochs = answer(), answer(), question["epochs"]
-    for name in dir(keras.callbacks.Callback):
+    callback, *others = (answer() for _ in range(question["callbacks"]))
+    for other, name in itertools.product(others, dir(keras.callbacks.Callback)):
         if name.startswith("on_"):
-            setattr(second, name, Printed()(getattr(second, name)))
-    start_ups = iter(question["start_up_seconds"])
+            setattr(other, name, Printed()(getattr(other, name)))
+    epochs, start_ups = question["epochs"], iter(question["start_up_seconds"])
 
     # It runs after the answer, whose clock has then started.
     def start_up(epoch, logs):
@@ -31,10 +31,10 @@ def probe(answer: type, question: dict, wait: Callable) -> dict:
 
     # When training begins, as near as can be seen: `fit` itself prepares much before.
     first = keras.callbacks.LambdaCallback(on_train_begin=lambda logs: wait(0))
-    other = keras.callbacks.LambdaCallback(
+    waits = keras.callbacks.LambdaCallback(
         on_epoch_begin=start_up, on_epoch_end=between_epochs
     )
-    together = keras.callbacks.CallbackList([first, second, callback, other])
+    together = keras.callbacks.CallbackList([first, *others, callback, waits])
     wait(question["seconds_before_fit"])
     whole = train(together, epochs, wait, [True])
     wait(question["seconds_before_fit"])

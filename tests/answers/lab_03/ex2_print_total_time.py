@@ -428,6 +428,14 @@ class ListInTheClass(Split):
         self.validation = sum(self.tests)
 
 
+class HalvesForTwo(SumInTheClass):
+    """Right for two callbacks in one training, and for no other number."""
+
+    def say(self, total):
+        self.validation = SumInTheClass.spent / 2
+        Split.say(self, total)
+
+
 class PartsAfterEveryEpoch(Split):
     def on_epoch_end(self, epoch, logs=None):
         super().on_epoch_end(epoch, logs)
@@ -894,6 +902,7 @@ WRONG = [
     ("validations", "validation_part", ValidationFromTheLastBatch),
     ("validations", "shared", SumInTheClass),
     ("validations", "shared", ListInTheClass),
+    ("validations", "validation_part", HalvesForTwo),
     ("new_fit", "again", ValidationOfAllFits),
     ("decimals", "decimals", Rounds),
     ("rest", "rest", TrainingIsTheTotal),
