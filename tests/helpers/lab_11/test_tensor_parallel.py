@@ -20,15 +20,12 @@ SIZES = {"blocks": BLOCKS, "width": WIDTH, "heads": 4, "words": 8, "vocabulary":
 WORDS = [[(7 * row + word) % 64 for word in range(9)] for row in range(4)]
 MESH = {"data": 2, "model": 4}
 # Each of these has to cost the forward pass more messages than the right layout.
-MORE_MESSAGES = ("swapped",)
-# Compiled in `make test-all` only.
-MORE_MESSAGES_WEEKLY = (
-    "bias_split", "attention_swapped", "feed_forward_swapped", "all_columns", "all_rows",
-    "value_by_rows", "attention_by_columns", "norms",
+MORE_MESSAGES = (
+    "swapped", "bias_split", "attention_swapped", "feed_forward_swapped", "all_columns",
+    "all_rows", "value_by_rows", "attention_by_columns", "norms",
 )  # fmt: skip
 # And each of these leaves more bytes on a device.
-MORE_BYTES = ("bias_whole",)
-MORE_BYTES_WEEKLY = ("start",)
+MORE_BYTES = ("bias_whole", "start")
 
 
 def shapes():
@@ -54,28 +51,21 @@ def layout(mistake):
 
 @pytest.fixture(scope="module")
 def compiled():
+    """What a minute of compiling gives; lab 11's notebook compiles the right one, too."""
     layouts = {name: layout(name) for name in ("", *MORE_MESSAGES, *MORE_BYTES)}
     layouts["one device"] = {"mesh": {"data": 1}, "weights": {}}
-    return compile_and_train(layouts)
-
-
-@pytest.fixture(scope="module")
-def compiled_weekly():
-    asked = "", *MORE_MESSAGES_WEEKLY, *MORE_BYTES_WEEKLY
-    return compile_and_train({name: layout(name) for name in asked})
-
-
-def compile_and_train(layouts):
     job = {"layouts": layouts, "sizes": SIZES, "words": WORDS, "steps": 2, "seed": 0}
     return jax_process.call("tests.helpers.lab_11.biased_layouts", job, 8)
 
 
+@pytest.mark.weekly
 def test_the_right_layout_has_two_all_reduces_in_the_forward_pass_of_a_block(compiled):
     right = compiled[""]
     assert right["forward"]["collectives"] == {"all-reduce": 2 * BLOCKS, "all-gather": 0}
     assert right["step"]["collectives"] == {"all-reduce": 4 * BLOCKS + 1, "all-gather": 0}
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("mistake", MORE_MESSAGES)
 def test_a_mistake_costs_more_messages(compiled, mistake):
     counts = compiled[mistake]["forward"]["collectives"]
@@ -83,23 +73,12 @@ def test_a_mistake_costs_more_messages(compiled, mistake):
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("mistake", MORE_MESSAGES_WEEKLY)
-def test_another_mistake_costs_more_messages_too(compiled_weekly, mistake):
-    counts = compiled_weekly[mistake]["forward"]["collectives"]
-    assert sum(counts.values()) > 2 * BLOCKS, counts
-
-
 @pytest.mark.parametrize("mistake", MORE_BYTES)
 def test_a_mistake_leaves_more_bytes_on_a_device(compiled, mistake):
     assert max(compiled[mistake]["weights"]) > max(compiled[""]["weights"])
 
 
 @pytest.mark.weekly
-@pytest.mark.parametrize("mistake", MORE_BYTES_WEEKLY)
-def test_another_mistake_leaves_more_bytes_too(compiled_weekly, mistake):
-    assert max(compiled_weekly[mistake]["weights"]) > max(compiled_weekly[""]["weights"])
-
-
 def test_a_device_holds_a_quarter_of_what_is_split_and_all_of_the_rest(compiled):
     whole, mine = compiled["one device"], compiled[""]
     due = 0
@@ -113,6 +92,7 @@ def test_a_device_holds_a_quarter_of_what_is_split_and_all_of_the_rest(compiled)
     assert whole["weights"][0] > due
 
 
+@pytest.mark.weekly
 def test_all_layouts_train_alike(compiled):
     due = compiled["one device"]["losses"]
     for name, one in compiled.items():
