@@ -125,6 +125,17 @@ def test_the_leaderboard_can_be_read_by_everybody(page, tmp_path):
     assert not violations(page)
 
 
+def test_a_faint_word_of_a_listing_is_found_among_others_of_its_kind(page):
+    word = '<span class="k" style="color: {}">word</span> '
+    head = '<html lang="en"><title>A listing</title>'
+    listing = head + '<main><pre class="highlight">{}</pre></main>'
+    page.set_content(listing.format(100 * word.format("black")))
+    assert not violations(page)
+    page.set_content(listing.format(99 * word.format("black") + word.format("#ddd")))
+    [found] = violations(page)
+    assert found.startswith("color-contrast: ")
+
+
 def background(page):
     """Red, green and blue behind the page's text, 0 to 255."""
     colour = page.evaluate("getComputedStyle(document.body).backgroundColor")

@@ -18,7 +18,7 @@ PART_MISTAKES = {"start_up": "start_up", "validation": "validation_part"}
 
 def draw_question(rng: Random) -> dict:
     """A `fit` of a few short epochs, and a second one that is stopped early."""
-    bases = rng.sample([0.01, 0.04, 0.12], 3)
+    bases, tested = rng.sample([0.01, 0.04, 0.12], 3), rng.sample([0.03, 0.05, 0.12], 3)
     if bases[0] == min(bases):  # its first batch must not be too short to be missed
         bases.reverse()
     return {
@@ -32,9 +32,10 @@ def draw_question(rng: Random) -> dict:
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
-                "validation_seconds": rng.uniform(0.05, 0.08),
+                "pause_seconds": 0.04,  # until the second batch, which is no start-up
+                "validation_seconds": rng.uniform(0.95, 1.05) * test,
             }
-            for base in bases
+            for base, test in zip(bases, tested, strict=True)
         ],
     }
 
@@ -223,7 +224,7 @@ def _times_of_fits(question, waits):
     epochs, at, fits, parts = question["epochs"], 0, [], []
     for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
         # Before each fit there is a wait, and within it one more at each end.
-        counts = [len(epoch["batch_seconds"]) + validated for epoch in ran]
+        counts = [len(epoch["batch_seconds"]) + 1 + validated for epoch in ran]
         count = 4 + sum(counts) + 1
         own = waits[at + 1 : at + 1 + count]
         training_begins, start_up = own.pop(1), own.pop(1)
@@ -242,12 +243,12 @@ def _times_of_fits(question, waits):
 
 def _bounds_of_parts(spans, waits, validated):
     """The shortest and the longest time of each part that a clock can show."""
-    _, first_batch, second_batch, *_ = waits
+    _, first_batch, pause, *_ = waits
     began, before = spans[0]["began"], spans[0]["before"]
     inside = sum(s["validated"] - s["stopped"] for s in spans) if validated else 0.0
     outside = sum(s["after"] - s["trained"] for s in spans) if validated else 0.0
     return {
-        "start_up": (first_batch[1] - began, second_batch[0] - before),
+        "start_up": (first_batch[1] - began, pause[0] - before),
         "validation": (inside, outside),
         "total": _total(spans, spans[-1]),
     }

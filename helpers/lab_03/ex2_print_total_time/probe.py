@@ -12,7 +12,7 @@ from helpers.checks.probing.training import train
 def probe(answer: type, question: dict, wait: Callable) -> dict:
     """Train some time after the callback is made, and later again, with an early stop.
 
-    Other callbacks of the same class take part, whose lines are not kept.
+    Other callbacks of the same class take part, too; what they print is not kept.
     """
     callback, *others = (answer() for _ in range(question["callbacks"]))
     for other, name in itertools.product(others, dir(keras.callbacks.Callback)):
@@ -38,19 +38,19 @@ def probe(answer: type, question: dict, wait: Callable) -> dict:
     wait(question["seconds_before_fit"])
     whole = train(together, epochs, wait, [True])
     wait(question["seconds_before_fit"])
-    ran = epochs[: question["stopped_after"]]
-    batches = sum(len(epoch["batch_seconds"]) for epoch in ran)
-    stopped = train(together, epochs, _stopping(callback, wait, batches), [False])
+    # With the pause in each epoch.
+    last = sum(len(e["batch_seconds"]) + 1 for e in epochs[: question["stopped_after"]])
+    stopped = train(together, epochs, _stopping(callback, wait, last), [False])
     return {"printed": whole["printed"] + stopped["printed"]}
 
 
-def _stopping(callback, wait, batches):
-    """A `wait` that also stops training, in the last of so many batches."""
+def _stopping(callback, wait, last):
+    """A `wait` that also stops training, in the last of so many waits."""
     number = itertools.count()  # the first one comes before training
 
     def wait_and_stop(seconds):
         wait(seconds)
-        if next(number) == batches:
+        if next(number) == last:
             callback.model.stop_training = True
 
     return wait_and_stop

@@ -36,7 +36,7 @@ def _make_trainings(rng):
         }
         for at, ((workers, values), rate) in enumerate(zip(sizes, rates, strict=True))
     ]
-    # Of two first steps only gradients tell one from the other, of two only weights.
+    # At first, 0 and 1 have the same weights, 0 and 2 the same gradients.
     trainings[1]["weights"] = trainings[0]["weights"]
     trainings[2]["gradients"][0] = trainings[0]["gradients"][0]
     return {"trainings": trainings, "order": ORDER}

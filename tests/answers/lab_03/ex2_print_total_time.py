@@ -494,6 +494,17 @@ class StartUpIsTheFirstBatch(Split):
             self.start_up = perf_counter() - self.batch_began
 
 
+class StartUpToTheSecondBatch(Split):
+    """What passes between two batches is no start-up."""
+
+    def on_train_batch_begin(self, batch, logs=None):
+        if batch == 1 and self.start_up is None:
+            self.start_up = perf_counter() - self.began
+
+    def on_train_batch_end(self, batch, logs=None):
+        pass
+
+
 class StartUpIsTheFirstEpoch(Split):
     def on_train_batch_end(self, batch, logs=None):
         first = self.epoch == 0
@@ -538,6 +549,15 @@ class ValidationOfTheLastEpoch(Split):
 class ValidationOfTheFirstEpoch(Split):
     def on_test_end(self, logs=None):
         self.validation = self.validation or perf_counter() - self.test_began
+
+
+class ValidationsAlike(Split):
+    """All validations count as long as the first one took."""
+
+    def on_test_end(self, logs=None):
+        if not self.validation:
+            self.first = perf_counter() - self.test_began
+        self.validation += self.first
 
 
 class ValidationOfAllFits(Split):
@@ -893,6 +913,7 @@ WRONG = [
     ("decimals", "decimals", PartsOfAllDecimals),
     ("start_up", "start_up", StartUpToTheFirstBatch),
     ("start_up", "start_up", StartUpIsTheFirstBatch),
+    ("start_up", "start_up", StartUpToTheSecondBatch),
     ("start_up", "start_up", StartUpIsTheFirstEpoch),
     ("start_up", "start_up", StartUpOfTheLastEpoch),
     ("start_up", "start_up", StartUpSinceTheConstructor),
@@ -900,6 +921,7 @@ WRONG = [
     ("validations", "validation_part", ValidationOfTheLastEpoch),
     ("validations", "validation_part", ValidationOfTheFirstEpoch),
     ("validations", "validation_part", ValidationFromTheLastBatch),
+    ("validations", "validation_part", ValidationsAlike),
     ("validations", "shared", SumInTheClass),
     ("validations", "shared", ListInTheClass),
     ("validations", "validation_part", HalvesForTwo),

@@ -70,7 +70,7 @@ MISCOUNTED = re.compile(
 )
 NUMBERS = [exercise for exercise, _, _ in EXERCISES]
 TRAINED_ONCE = ("4.3", "5.3", "6.2", "7.1", "12.2")
-# Of these the solution is asked one question in `make test`, and the reference more later.
+# In `make test` these are asked one question, as solutions; the weekly tests ask more.
 ASKED_AGAIN = [
     pytest.param(n, marks=pytest.mark.weekly if n in TRAINED_ONCE else ()) for n in NUMBERS
 ]
@@ -91,7 +91,7 @@ def test_start_code_has_its_own_hint_and_the_solution_passes(exercise, asked, so
     verdict = judge_answer(exercise, answer_in(asked, exercise), random.Random(1))
     assert verdict is not None
     assert verdict.mistake == "start", verdict
-    # It is the reference, which other questions are asked below.
+    # It is the reference, which is asked other questions below.
     assert judge_answer(exercise, answer_in(solved, exercise), random.Random(1), 1) is None
 
 

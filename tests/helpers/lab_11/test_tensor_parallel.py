@@ -51,7 +51,7 @@ def layout(mistake):
 
 @pytest.fixture(scope="module")
 def compiled():
-    """What a minute of compiling gives; lab 11's notebook compiles the right one, too."""
+    """What JAX compiles for each layout; lab 11's notebook compiles the right one, too."""
     layouts = {name: layout(name) for name in ("", *MORE_MESSAGES, *MORE_BYTES)}
     layouts["one device"] = {"mesh": {"data": 1}, "weights": {}}
     job = {"layouts": layouts, "sizes": SIZES, "words": WORDS, "steps": 2, "seed": 0}
