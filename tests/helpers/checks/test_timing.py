@@ -29,9 +29,11 @@ def reply(question, sleeps, says):
             now += sleeps[number]
             if number == 0:
                 wait(start_up_seconds)
-            for seconds in epoch["batch_seconds"]:
+            for batch, seconds in enumerate(epoch["batch_seconds"]):
                 wait(seconds)
                 start_up = start_up or now - began
+                if batch == 0:
+                    wait(epoch["pause_seconds"])
             if ran is epochs:
                 wait(epoch["validation_seconds"])
                 validation += epoch["validation_seconds"]
@@ -63,7 +65,7 @@ def from_a_table(number, seconds):
         ((0.02, 0.03, 0.02), from_a_clock, None),
         ((2, 0, 0), from_a_table, "other"),
         ((2, 2, 2), lambda number, _: (1.1, 2.9, 4.75)[number], "between"),
-        ((12, 10, 12), from_a_clock, "unclear"),
+        ((24, 20, 24), from_a_clock, "unclear"),
     ],
 )
 def test_no_table_lies_between_the_bounds_however_long_it_sleeps(sleeps, says, mistake):
@@ -84,7 +86,7 @@ def test_a_question_in_which_nothing_could_be_seen_is_asked_again(slow, passes):
     def ask(question):
         asked.append(question)
         busy = len(asked) <= slow
-        return reply(question, (12, 10, 12) if busy else (0, 0, 0), from_a_clock)
+        return reply(question, (24, 20, 24) if busy else (0, 0, 0), from_a_clock)
 
     verdict = judge_replies("3.2", ask, random.Random(1), 3)
     assert (verdict is None) == passes
