@@ -12,7 +12,7 @@ SIZES = by_scale(  # smoke, laptop, gpu
     stem_pool=(4, 4, 1),
     epochs=(2, 12, 20),
     look_images=(256, 1000, 1000),
-    noise_draws=(8, 40, 40),
+    noise_draws=(4, 40, 40),
     target_accuracy=(0.3, 0.8, 0.82),
 )
 RULES = usual(

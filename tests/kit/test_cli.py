@@ -493,6 +493,7 @@ def test_a_run_without_a_data_set_says_so_where_no_figure_is_seen(
     assert ("09_many_machines: its data are synthetic" in said) == (source == "synthetic")
 
 
+@pytest.mark.weekly
 def test_on_a_terminal_a_run_shows_its_cells_and_the_time_left():
     command = [sys.executable, "-m", "kit.cli", "run", "01"]
     printed = on_a_terminal(command)

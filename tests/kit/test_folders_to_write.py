@@ -86,6 +86,7 @@ def test_the_doctor_finds_a_full_disk_by_writing_to_it(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 @needs_mounts
+@pytest.mark.weekly
 def test_a_disk_that_fills_up_while_a_lab_runs_ends_in_lines(tmp_path):
     """With room for a part of the notebook, which must not be taken for the whole."""
     reports, runs = tmp_path / "reports", tmp_path / "runs"

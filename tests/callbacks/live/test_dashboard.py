@@ -181,7 +181,13 @@ def test_an_epoch_under_way_is_the_last_point_of_the_curves():
     assert [epoch for epoch, _ in dashboard.series["loss"]] == [1, 2]
 
 
-@pytest.mark.parametrize("in_lab", [False, True], ids=["papermill", "JupyterLab"])
+PLACES = [
+    pytest.param(False, id="papermill", marks=pytest.mark.weekly),
+    pytest.param(True, id="JupyterLab"),
+]
+
+
+@pytest.mark.parametrize("in_lab", PLACES)
 def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
     sources = (TRAIN, FIT.format(more=""), FIT.format(more=STOP))
     _, whole, stopped = run(monkeypatch, in_lab, *sources).cells
@@ -199,11 +205,7 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
         assert len(live) == in_lab
 
 
-@pytest.mark.parametrize(
-    "in_lab",
-    [pytest.param(False, id="papermill", marks=pytest.mark.weekly),
-     pytest.param(True, id="JupyterLab")],
-)  # fmt: skip
+@pytest.mark.parametrize("in_lab", PLACES)
 def test_a_notebook_says_that_a_training_diverged(in_lab, monkeypatch):
     diverge = "x = np.full((100, 1), 1e30, 'float32')\n" + FIT.format(more="")
     notebook = run(monkeypatch, in_lab, TRAIN, diverge, FIT.format(more=""))

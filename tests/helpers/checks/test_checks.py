@@ -25,7 +25,13 @@ from helpers.run_card import documents
 from kit.authoring.recorded_answers import recorded_answers, verdict_on
 from kit.generate import generate
 from kit.labs import all_labs, find_lab
-from tests.asked import MOST_RIGHT, right_answers, wrong_answers
+from tests.asked import (
+    MOST_RIGHT,
+    TRAINED_ONCE,
+    asked_again,
+    right_answers,
+    wrong_answers,
+)
 
 
 def exercises():
@@ -69,11 +75,6 @@ MISCOUNTED = re.compile(
     r"weight|worker)s)\b"
 )
 NUMBERS = [exercise for exercise, _, _ in EXERCISES]
-TRAINED_ONCE = ("4.3", "5.3", "6.2", "7.1", "12.2")
-# In `make test` these are asked one question, as solutions; the weekly tests ask more.
-ASKED_AGAIN = [
-    pytest.param(n, marks=pytest.mark.weekly if n in TRAINED_ONCE else ()) for n in NUMBERS
-]
 WRONG = [
     pytest.param(exercise, *one, id=f"{exercise}-{one[-1].__name__}", marks=marks)
     for exercise in NUMBERS
@@ -95,7 +96,7 @@ def test_start_code_has_its_own_hint_and_the_solution_passes(exercise, asked, so
     assert judge_answer(exercise, answer_in(solved, exercise), random.Random(1), 1) is None
 
 
-@pytest.mark.parametrize("exercise", ASKED_AGAIN)
+@pytest.mark.parametrize("exercise", asked_again(NUMBERS))
 def test_the_reference_passes_whatever_is_asked(exercise):
     reference, until = find_exercise(exercise).reference, time.monotonic() + 1
     for seed in range(3):

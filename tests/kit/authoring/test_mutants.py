@@ -15,6 +15,7 @@ from kit.authoring.mutants.table import build_table, score
 from kit.authoring.recorded_answers import recorded_answers, stored_mutants
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
+from tests.asked import asked_again
 
 NUMBERS = [e.number for lab in all_labs() for e in todo_cells(lab)]
 LEAST = 0.95  # of the wrong mutants of each exercise
@@ -41,7 +42,7 @@ def asker():
 
 @pytest.mark.slow
 @pytest.mark.xdist_group("mutants")
-@pytest.mark.parametrize("exercise", NUMBERS)
+@pytest.mark.parametrize("exercise", asked_again(NUMBERS))
 def test_a_mutant_is_judged_as_stored(exercise, asker):
     """Another one whenever the check or its reference changes; `labs mutants` asks all."""
     found = list(mutants(ask.source_of(exercise)))

@@ -157,6 +157,11 @@ def test_a_lab_runs_in_it_to_its_end_with_its_own_files(python, hand_out):
     assert stored["finished"]
     assert not any(check["passed"] for check in stored["checks"].values())
     assert (hand_out / "reports" / "index.html").is_file()
+
+
+@pytest.mark.slow
+@pytest.mark.weekly
+def test_a_lab_is_swept_in_it(python, hand_out):
     swept = command(python, hand_out, "sweep", "01", "-p", "scale=smoke", "-p", "seed=1")
     assert swept.returncode == 0, swept.stdout + swept.stderr
     assert "reports/sweep-01_gradient_descent/index.html" in swept.stdout

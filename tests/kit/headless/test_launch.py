@@ -268,6 +268,7 @@ def test_two_processes_train_on_jax_as_one_does(folder):
         np.testing.assert_allclose(both[0][name], alone[name], atol=1e-5)
 
 
+@pytest.mark.weekly
 def test_after_a_kill_the_training_ends_as_in_one_process(folder):
     """The whole: TensorFlow, checkpoints, a restart; by the weights."""
     given = ["-p", "epochs=3", "-p", "train_images=512", "-p", "batch_size=32"]

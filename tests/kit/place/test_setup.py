@@ -56,6 +56,7 @@ def set_up(folder):
 
 
 @pytest.mark.slow
+@pytest.mark.weekly
 def test_an_environment_that_does_not_start_any_more_is_made_again(checkout, tmp_path):
     assert "Setting up .venv" in set_up(checkout)
     assert set_up(checkout) == "", "it works: nothing to do"
