@@ -24,7 +24,7 @@ HURRY = {
 
 def test_a_student_solves_lab_02(course, lab_server, page):
     lab = find_lab("02")
-    # As somebody who is in a hurry; `test_notebooks.py` runs all of it.
+    # As somebody who is in a hurry; weekly tests run all of it.
     notebook = course / "course" / "work" / lab.notebook.name
     text = notebook.read_text()
     for all_of_it, a_part in HURRY.items():

@@ -13,12 +13,18 @@ from helpers.checks.observe import observe
 from helpers.exercise import find_exercise
 from kit.labs import all_labs
 from kit.todo_cells import todo_cells
+from tests.asked import asked_again
 
 NUMBERS = [exercise.number for lab in all_labs() for exercise in todo_cells(lab)]
 # In one process, which keeps the reply.
 each_exercise = pytest.mark.parametrize(
     "exercise",
-    [pytest.param(n, marks=pytest.mark.xdist_group(f"reply to {n}")) for n in NUMBERS],
+    [
+        pytest.param(
+            *one.values, marks=[*one.marks, pytest.mark.xdist_group(f"reply to {n}")]
+        )
+        for n, one in zip(NUMBERS, asked_again(NUMBERS), strict=True)
+    ],
     ids=NUMBERS,
 )
 # The observation holds numbers that the answer was given: what it chose among, or did.

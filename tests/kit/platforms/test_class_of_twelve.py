@@ -139,6 +139,7 @@ def mark(grades, points, comment):
     return shown, text
 
 
+@pytest.mark.weekly
 def test_from_moodles_zip_to_its_gradebook(tmp_path):
     archive, worksheet = moodles_files(tmp_path)
     said = labs(
