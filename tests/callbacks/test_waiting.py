@@ -10,7 +10,7 @@ import pytest
 from helpers.files import REPOSITORY
 
 # One process trains for all of these tests.
-pytestmark = pytest.mark.xdist_group("waiting")
+pytestmark = [pytest.mark.weekly, pytest.mark.xdist_group("waiting")]
 
 ON_JAX = {"KERAS_BACKEND": "jax", "JAX_PLATFORMS": "cpu"}
 # With Keras on JAX even a processor works from a queue. The last callback finds out how

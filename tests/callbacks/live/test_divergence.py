@@ -68,7 +68,7 @@ def lines_of(capsys):
     return re.sub(r"[^\n]*\r", "", capsys.readouterr().out).splitlines()
 
 
-@pytest.mark.parametrize("replicas", [1, 2])
+@pytest.mark.parametrize("replicas", [1, pytest.param(2, marks=pytest.mark.weekly)])
 @pytest.mark.parametrize("name", RATES)
 def test_fit_says_it_once_and_trains_on(name, replicas, capsys):
     rate, now = RATES[name]

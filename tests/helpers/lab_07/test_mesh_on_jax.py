@@ -32,6 +32,7 @@ def recorded():
     return json.loads(mesh_on_jax.RECORDED.read_text(encoding="utf-8"))
 
 
+@pytest.mark.weekly
 def test_the_recorded_results_are_those_that_jax_gives():
     stored = recorded()["mlp"]["layouts"]
     found = mesh_on_jax.compare(LAYOUTS, "mlp", batch=1024, steps=1, seed=0)

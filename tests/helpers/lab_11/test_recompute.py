@@ -18,11 +18,13 @@ def measured():
     return recompute.measure(layers=16, batch_size=2, repeats=2, seed=0)
 
 
+@pytest.mark.weekly  # lab 11 compares them, too
 def test_recomputation_saves_memory_and_changes_no_gradient(measured):
     assert min(measured["bytes"].values()) < measured["kept"]
     assert measured["off"] < 1e-4
 
 
+@pytest.mark.weekly
 def test_every_round_has_a_time_for_each_number_of_segments(measured):
     ratios = recompute.slower(measured)
     assert sorted(ratios) == [2, 4, 8]

@@ -39,7 +39,11 @@ def sizes():
     return ablation.Sizes((x, y, x[:32], y[:32]), 16, 0.1, 2.0, (2, 3))
 
 
-@pytest.mark.parametrize("dropped", [(), ("one cycle",)], ids=["all", "constant rate"])
+@pytest.mark.parametrize(
+    "dropped",
+    [(), pytest.param(("one cycle",), marks=pytest.mark.weekly)],
+    ids=["all", "constant rate"],
+)
 def test_a_race_begins_again_for_each_seed(sizes, dropped):
     recipe = ablation.Recipe(sizes, dropped)
     first, other, again = (

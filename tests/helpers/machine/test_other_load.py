@@ -148,6 +148,7 @@ def said_by(cell):
     return "".join(output.get("text", "") for output in cell.outputs)
 
 
+@pytest.mark.weekly
 def test_a_lab_beside_other_programs_says_what_they_may_have_spoiled(
     tmp_path, other_programs
 ):

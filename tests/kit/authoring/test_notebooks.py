@@ -34,15 +34,6 @@ BOUND = ("time", "np", "keras", "tf", "math", "random", "statistics", "model", "
 FEWER = {"02": "sweep_batch_sizes = [8, 16, 32, 64, 128]", "03": "repeats = 2"}
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 SCORED = re.compile(r"^(SCORED PREDICTION|You predicted SCORES)\n?", re.M)
-# All labs train the same, solved, in `make test`; lab 02 is run unsolved there in the
-# browser, and lab 01 here.
-UNSOLVED = ("01",)
-each_unsolved_lab = pytest.mark.parametrize(
-    "lab",
-    [lab if lab.number in UNSOLVED else pytest.param(lab, marks=pytest.mark.weekly)
-     for lab in LABS],
-    ids=lambda lab: lab.name,
-)  # fmt: skip
 
 
 def printed(notebook):
@@ -66,7 +57,9 @@ def todo_cells(lab):
     return re.findall(r"# TODO (\d+\.\d+):", lab.source.read_text())
 
 
-@each_unsolved_lab
+# In `make test` all labs train the same, solved, and lab 02 unsolved in the browser.
+@pytest.mark.weekly
+@each_lab
 def test_an_unsolved_notebook_trains_and_says_what_is_open(lab, tmp_path):
     text = printed(execute(lab.notebook, tmp_path / "out.ipynb", progress=False))
     for exercise in todo_cells(lab):

@@ -360,6 +360,7 @@ def test_what_can_be_forged_in_a_notebook_the_grader_sees_itself(number):
     assert not examined(number, cell)["passed"]
 
 
+@pytest.mark.weekly
 @pytest.mark.parametrize("number", [pytest.param(n, marks=slow) for n in INSIDE])
 def test_what_the_page_says_can_be_forged_can_be(number):
     one = examined(number, textwrap.dedent(INSIDE[number]))

@@ -979,6 +979,7 @@ def busy():
     end()
 
 
+@pytest.mark.weekly
 @needs_box
 def test_answer_that_a_busy_machine_kept_from_running_is_asked_again(tmp_path, busy):
     start, end = busy
