@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 MOST_RIGHT = 3  # of an exercise
-# They train for seconds each time. `make test` asks them once, as solutions.
+# Their right answers train for seconds, so `make test` asks about the reference once.
 TRAINED_ONCE = ("4.3", "5.3", "6.2", "7.1", "12.2")
 
 

@@ -81,7 +81,7 @@ def grades(tmp_path_factory):
 
 
 def page_names():
-    """The index, and the pages of labs, of which `make test` reads the longest."""
+    """The index, and the pages of labs, of which `make test` reads one."""
     yield "index"
     for lab in LABS:
         marks = () if lab.number == "08" else pytest.mark.weekly

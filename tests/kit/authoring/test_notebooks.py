@@ -30,7 +30,7 @@ from tests.terminal import on_a_terminal
 LABS = all_labs()
 # What a student's cell may leave bound to something else.
 BOUND = ("time", "np", "keras", "tf", "math", "random", "statistics", "model", "x", "y")
-# Of these the labs have many at smoke scale, too; what they print keeps its form.
+# To save time: the form of what these labs print does not depend on it.
 FEWER = {"02": "sweep_batch_sizes = [8, 16, 32, 64, 128]", "03": "repeats = 2"}
 each_lab = pytest.mark.parametrize("lab", LABS, ids=lambda lab: lab.name)
 SCORED = re.compile(r"^(SCORED PREDICTION|You predicted SCORES)\n?", re.M)
