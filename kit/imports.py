@@ -2,12 +2,15 @@
 
 import ast
 import functools
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from helpers.files import REPOSITORY
 
 OURS = ("callbacks", "helpers", "kit", "tests")
+# A text such as "helpers.workers.ring".
+NAMED = re.compile(rf"""(["'])((?:{"|".join(OURS)})(?:\.\w+)+)\1""")
 
 
 def files_behind(modules: Iterable[str], never: Sequence[str] = ()) -> set[Path]:
@@ -59,23 +62,30 @@ def imported_by(path: Path) -> list[str]:
 
     And those of ours that a text in it names: what it runs with `python -m`.
     """
-    found = []
-    for node in ast.walk(ast.parse((REPOSITORY / path).read_text(encoding="utf-8"))):
+    text, found = (REPOSITORY / path).read_text(encoding="utf-8"), []
+    tree = ast.parse(text)
+    for node in _statements(tree.body):
         if isinstance(node, ast.Import):
             found += [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
             assert node.module  # nothing of ours has a relative import
             found.append(node.module)
             found += [f"{node.module}.{alias.name}" for alias in node.names]
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found += [node.value] if _is_one_of_ours(node.value) else []
+    named = {name for _, name in NAMED.findall(text) if _is_one_of_ours(name)}
+    if named:  # perhaps only in a comment
+        constants = (n for n in ast.walk(tree) if isinstance(n, ast.Constant))
+        found += sorted(named & {node.value for node in constants})
     return found
 
 
-def _is_one_of_ours(value):
-    """Whether it is a text such as "helpers.workers.ring"."""
-    top, *rest = value.split(".")
-    if top not in OURS or not rest or not all(part.isidentifier() for part in rest):
-        return False
-    path = REPOSITORY.joinpath(top, *rest)
+def _statements(nodes):
+    """These and those in them: most of a file is expressions, which import nothing."""
+    for node in nodes:
+        yield node
+        for inner in ("body", "handlers", "orelse", "finalbody", "cases"):
+            yield from _statements(getattr(node, inner, ()))
+
+
+def _is_one_of_ours(name):
+    path = REPOSITORY.joinpath(*name.split("."))
     return path.with_suffix(".py").is_file() or (path / "__init__.py").is_file()
