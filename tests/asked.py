@@ -4,14 +4,21 @@
 `test_mutants.py` fails where that was not done.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any
 
 import pytest
 
 MOST_RIGHT = 3  # of an exercise
-# Their right answers train for seconds, so `make test` asks about the reference once.
+# Their right answers train for seconds, so `make test` asks about the reference once ...
 TRAINED_ONCE = ("4.3", "5.3", "6.2", "7.1", "12.2")
+ONE_RIGHT = (*TRAINED_ONCE, "4.1", "6.3")  # ... and of these about one other
+
+
+def only(asked: Collection, values: Iterable) -> list:
+    """Parameters for a test, of which `make test` asks some."""
+    weekly = pytest.mark.weekly
+    return [pytest.param(one, marks=() if one in asked else weekly) for one in values]
 
 
 def asked_again(exercises: Sequence[str]) -> list:
@@ -33,10 +40,15 @@ def wrong_answers(recorded: Sequence[tuple]) -> Iterator[tuple[tuple, Any]]:
         requirements.add(one[0])
 
 
-def right_answers(recorded: Sequence) -> Iterator[tuple[Any, Any]]:
+def most_right(exercise: str) -> int:
+    """How many right answers to an exercise `make test` asks about."""
+    return 1 if exercise in ONE_RIGHT else MOST_RIGHT
+
+
+def right_answers(recorded: Sequence, most: int = MOST_RIGHT) -> Iterator[tuple[Any, Any]]:
     """Each of `RIGHT`, with the marks of its test."""
     for place, one in enumerate(recorded):
-        yield one, pytest.mark.weekly if place >= MOST_RIGHT else ()
+        yield one, pytest.mark.weekly if place >= most else ()
 
 
 def wrong_places(recorded: Sequence[tuple]) -> list:

@@ -18,6 +18,7 @@ from helpers.lab_02 import figures as of_lab_02
 from helpers.lab_08.figures import overlap
 from helpers.lab_09.figures import losses
 from helpers.narrow_figures import NARROWEST, leave_room, width_field
+from tests.asked import only
 
 CAPTION = "a caption with many words, " * 3
 
@@ -107,7 +108,8 @@ FIGURES = {
 }  # fmt: skip
 
 
-@pytest.fixture(params=FIGURES)
+# Three panels, pictures, and a legend beside curves.
+@pytest.fixture(params=only({"paths", "images", "law"}, FIGURES))
 def lab_figure(request):
     with plt.rc_context(STYLE):
         figure = FIGURES[request.param]()

@@ -105,10 +105,15 @@ def attack(body, says, passed=("2.2",), **more):
     return Case(notebook({"2.3": fit(body)}), passed, says, **more)
 
 
+def alone(body, says, **more):
+    """An attack on nothing that another exercise needs; none is beside it."""
+    return Case(notebook({"2.3": fit(body)}, ("2.3",)), (), says, **more)
+
+
 def forged(message, says):
     """Speaks to the grader itself, over the channel that it finds."""
     body = f"import os\nos.write(3, {message!r} + b'\\n')\nos._exit(0)"
-    return attack(body, says)
+    return alone(body, says)
 
 
 def hostile(world):
@@ -117,20 +122,20 @@ def hostile(world):
     barred = "No such file|not found|denied|Read-only"
 
     def reads(path):
-        return attack(f"open({str(path)!r}).read()", "No such file|Permission denied")
+        return alone(f"open({str(path)!r}).read()", "No such file|Permission denied")
 
     cases = {
         # What it may not read.
-        "reads_judges": attack("import helpers.lab_02.ex3_fit.judge", "ModuleNotFound"),
-        "reads_references": attack(
+        "reads_judges": alone("import helpers.lab_02.ex3_fit.judge", "ModuleNotFound"),
+        "reads_references": alone(
             "import helpers.lab_02.reference",
             "ModuleNotFound.*without an import of our own solution",
             borrowed=("helpers.lab_02.reference",),
         ),
-        "reads_wrong_answers": attack(
+        "reads_wrong_answers": alone(
             "import tests.answers.lab_02.ex3_fit", "ModuleNotFound"
         ),
-        "reads_folder": attack(
+        "reads_folder": alone(
             f"""
             import os
             names = [name for _, _, files in os.walk({repository + "/helpers"!r}) for name in files]
@@ -143,17 +148,17 @@ def hostile(world):
         "reads_solutions": reads(LAB.solution),
         "reads_source": reads(LAB.source),
         "reads_answers": reads(f"{repository}/tests/answers/lab_02/ex3_fit.py"),
-        "reads_git": attack(f"import os; os.stat({repository + '/.git'!r})", barred),
-        "reads_kit": attack("import kit.grading.grade", "ModuleNotFound"),
-        "reads_others": attack(f"import os; os.listdir({str(world.folder)!r})", barred),
+        "reads_git": alone(f"import os; os.stat({repository + '/.git'!r})", barred),
+        "reads_kit": alone("import kit.grading.grade", "ModuleNotFound"),
+        "reads_others": alone(f"import os; os.listdir({str(world.folder)!r})", barred),
         "reads_seed": reads(world.out / "seed.txt"),
-        "reads_grades": attack(f"import os; os.listdir({str(world.out)!r})", barred),
+        "reads_grades": alone(f"import os; os.listdir({str(world.out)!r})", barred),
         "reads_shadow": reads("/etc/shadow"),
         "reads_passwd": reads("/etc/passwd"),
-        "reads_environment": attack(
+        "reads_environment": alone(
             "import os; assert 'LABS_SECRET' in os.environ, 'no secret'", "no secret"
         ),
-        "reads_all_environments": attack(
+        "reads_all_environments": alone(
             """
             import glob
             seen = b""
@@ -166,7 +171,7 @@ def hostile(world):
             """,
             "no secret",
         ),
-        "reads_root_of_others": attack(
+        "reads_root_of_others": alone(
             """
             import os
             for pid in filter(str.isdecimal, os.listdir("/proc")):
@@ -178,7 +183,7 @@ def hostile(world):
             """,
             "denied",
         ),
-        "reads_memory": attack(
+        "reads_memory": alone(
             """
             import gc, sys
             judges = [n for n in sys.modules if n.endswith((".judge", ".reference", ".answers"))]
@@ -187,7 +192,7 @@ def hostile(world):
             """,
             "not in here",
         ),
-        "reads_open_files": attack(
+        "reads_open_files": alone(
             """
             import os
             names = {os.readlink(f"/proc/self/fd/{fd}") for fd in os.listdir("/proc/self/fd")
@@ -198,24 +203,24 @@ def hostile(world):
             "none open",
         ),
         # Whom it may not reach.
-        "network": attack(
+        "network": alone(
             "import socket; socket.create_connection(('1.1.1.1', 53), 2)", "not implemented"
         ),
-        "network_name": attack(
+        "network_name": alone(
             "import socket; socket.getaddrinfo('example.org', 80)", "gaierror"
         ),
-        "network_local": attack(
+        "network_local": alone(
             f"import socket; socket.create_connection(('127.0.0.1', {world.port}), 2)",
             "not implemented",
         ),
-        "network_abstract": attack(
+        "network_abstract": alone(
             f"""
             import socket
             socket.socket(socket.AF_UNIX).connect({world.abstract!r})
             """,
             "not implemented",
         ),
-        "sees_processes": attack(
+        "sees_processes": alone(
             """
             import os
             pids = [name for name in os.listdir("/proc") if name.isdecimal()]
@@ -284,7 +289,7 @@ def hostile(world):
             "import resource; resource.setrlimit(resource.RLIMIT_CPU, (9999, 9999))",
             "exceed|not allowed|limit",
         ),
-        "has_capabilities": attack(
+        "has_capabilities": alone(
             """
             status = open("/proc/self/status").read()
             caps = [l for l in status.splitlines() if l.startswith(("CapEff", "CapPrm", "CapBnd"))]
@@ -405,7 +410,7 @@ def hostile(world):
         ),
         # Memory that is in no process's account.
         **{
-            f"calls_{name}": attack(
+            f"calls_{name}": alone(
                 f"""
                 import ctypes, os
                 libc = ctypes.CDLL(None, use_errno=True)
@@ -494,7 +499,7 @@ def hostile(world):
             "import os\nfor _ in range(500): os.write(2, b'x' * 2**16)", "printed more than"
         ),
         "endless_loop": attack(  # 20 by the clock, where a busy machine gives it less
-            "while True: pass", "finished after (4|20) seconds", out_of_time=True
+            "while True: pass", "finished after (3|20) seconds", out_of_time=True
         ),
         "endless_cell": Case(
             notebook({"2.3": "# TODO 2.3: x\nwhile True: pass\n"}),
@@ -543,13 +548,13 @@ def hostile(world):
         ),
         "segfaults": attack("import ctypes; ctypes.string_at(0)", "ended early"),
         "aborts": attack("import os; os.abort()", "ended early"),
-        "raises_base_exception": attack(
+        "raises_base_exception": alone(
             "class E(BaseException): pass\nraise E('bye')", "E: bye"
         ),
-        "raises_interrupt": attack(
+        "raises_interrupt": alone(
             "raise KeyboardInterrupt('bye')", "ended|KeyboardInterrupt"
         ),
-        "raises_an_evil_error": attack(
+        "raises_an_evil_error": alone(
             """
             class Evil(Exception):
                 def __str__(self):
@@ -558,12 +563,12 @@ def hostile(world):
             """,
             ".",
         ),
-        "raises_a_long_error": attack("raise ValueError('x' * 10**7)", "ValueError: x+"),
-        "raises_html": attack("raise ValueError('<script>alert(1)</script>')", "<script>"),
+        "raises_a_long_error": alone("raise ValueError('x' * 10**7)", "ValueError: x+"),
+        "raises_html": alone("raise ValueError('<script>alert(1)</script>')", "<script>"),
         # Replies that are not what they seem.
-        "gives_nan": attack("return float('nan'), 1.0", "infinity, nan"),
-        "gives_infinity": attack("return float('inf'), 1.0", "infinity, nan"),
-        "gives_evil_floats": attack(
+        "gives_nan": alone("return float('nan'), 1.0", "infinity, nan"),
+        "gives_infinity": alone("return float('inf'), 1.0", "infinity, nan"),
+        "gives_evil_floats": alone(
             """
             class Evil(float):
                 def __eq__(self, other): return True
@@ -585,7 +590,7 @@ def hostile(world):
         "forges_depth": forged(
             b'{"observation": ' + b"[" * 9999 + b"]" * 9999 + b"}", "plain JSON"
         ),
-        "forges_size": attack(
+        "forges_size": alone(
             "import os\nwhile True: os.write(3, b'[' * 2**16)", "longer than"
         ),
         "forges_bytes": forged(b"\xff\xfe\x00", "plain JSON"),
@@ -602,7 +607,7 @@ def hostile(world):
         ),
         "forges_an_error": forged(b'{"error": {"a": 1}, "mistake": ["x"]}', "."),
         # Then the judge would ask another question in place of this one.
-        "forges_an_unclear_question": attack(
+        "forges_an_unclear_question": alone(
             """
             import json, os
             from helpers.checks.observe import observe
@@ -618,7 +623,7 @@ def hostile(world):
         "forges_surrogates": forged(
             b'{"error": "\\ud800\\u0000\\u202e", "mistake": "\\ud800"}', "."
         ),
-        "gives_back_surrogates": attack(
+        "gives_back_surrogates": alone(
             """
             found = honest(points)
             points["\\ud800"] = "\\udfff"
@@ -632,7 +637,7 @@ def hostile(world):
         ),
         "forges_waits": forged(b'{"wait": -1}', "not what a probe says"),
         "forges_long_waits": forged(b'{"wait": 1e9}', "not what a probe says"),
-        "forges_many_waits": attack(
+        "forges_many_waits": alone(
             """
             import os, threading
             threading.Thread(target=lambda: [os.read(3, 999) for _ in range(10**6)]).start()
@@ -663,7 +668,7 @@ def hostile(world):
             "import os\nfor _ in range(300 * 2**10): os.write(3, b'[')", "longer than"
         ),
         # The right nonce, and numbers whose squares and sums no float holds.
-        "forges_extremes_with_the_nonce": attack(
+        "forges_extremes_with_the_nonce": alone(
             """
             import json, os, sys
             frame = sys._getframe()
@@ -676,7 +681,7 @@ def hostile(world):
             "not what the probe|peak|t0",
         ),
         # What it did not read makes the end of the channel an error.
-        "reads_no_replies": attack(
+        "reads_no_replies": alone(
             """
             import os, time
             for _ in range(20): os.write(3, b'{"wait": 0}\\n')
@@ -698,7 +703,7 @@ def hostile(world):
             "not what the probe gives",
         ),
         "closes_the_channel": attack("import os; os.close(3)", "ended early"),
-        "reads_no_questions": attack(
+        "reads_no_questions": alone(
             "import os\nwhile True: os.read(3, 1)", "finished|ended", out_of_time=True
         ),
         "patches_json": attack(
@@ -896,7 +901,7 @@ def unusual(world):
         return Case(cells_of(start[0], *map(code, sources)), both)
 
     def fitting(source):
-        return Case(notebook({"2.3": source}), both)
+        return Case(notebook({"2.3": source}, ("2.3",)), ("2.3",))
 
     def parted(*sources):
         """2.3 after JupyterLab's "split cell", which copies the metadata."""

@@ -75,6 +75,7 @@ def test_without_jax_the_recorded_numbers_come_with_a_line(monkeypatch, capsys):
     assert "another machine" in line
 
 
+@pytest.mark.weekly  # lab 11 asks the same of its layouts in `make test`
 def test_a_layout_for_a_weight_that_is_not_there_is_a_line():
     wrong = {"mesh": {"data": 8}, "weights": {"hiden/kernel": ("data", None)}}
     with pytest.raises(LabError, match="the network has no weight hiden/kernel"):

@@ -5,6 +5,7 @@ import csv
 import html
 import json
 import re
+import shutil
 import socket
 import subprocess
 import sys
@@ -40,13 +41,19 @@ FIGURES = {
 RUBRIC = "1: Names the cause\n-0.5: No unit"
 
 
-@pytest.fixture
-def graded(tmp_path):
-    """The folder of submissions, and the grades of a class that has answered in words."""
+@pytest.fixture(scope="module")
+def graded_once(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("class")
     for student, text in TEXTS.items():
-        hand_in(tmp_path, student, text, FIGURES.get(student, ()))
-    grade(tmp_path)
-    return tmp_path
+        hand_in(folder, student, text, FIGURES.get(student, ()))
+    grade(folder)
+    return folder
+
+
+@pytest.fixture
+def graded(graded_once, tmp_path):
+    """The folder of submissions, and the grades of a class that has answered in words."""
+    return shutil.copytree(graded_once, tmp_path, dirs_exist_ok=True)
 
 
 def hand_in(folder, student, text, figures=()):
