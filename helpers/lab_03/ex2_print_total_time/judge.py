@@ -27,12 +27,14 @@ def draw_question(rng: Random) -> dict:
         "stopped_after": len(bases) - 1,
         # In each `fit`, before its first batch: as if something was prepared.
         "start_up_seconds": [rng.uniform(0.15, 0.2), rng.uniform(0.06, 0.1)],
-        # Of another callback, after the first epoch: they belong to no epoch.
+        # Of other callbacks, after the first epoch: they belong to no epoch.
         "seconds_between_epochs": rng.uniform(0.12, 0.16),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
-                "pause_seconds": 0.04,  # until the second batch, which is no start-up
+                # Until the second batch, which is no start-up; and in the first epoch
+                # between its validation and its end, which is no validation.
+                "pause_seconds": 0.04,
                 "validation_seconds": rng.uniform(0.95, 1.05) * test,
             }
             for base, test in zip(bases, tested, strict=True)
@@ -225,16 +227,17 @@ def _times_of_fits(question, waits):
     for validated, ran in (True, epochs), (False, epochs[: question["stopped_after"]]):
         # Before each fit there is a wait, and within it one more at each end.
         counts = [len(epoch["batch_seconds"]) + 1 + validated for epoch in ran]
-        count = 4 + sum(counts) + 1
+        count = 6 + sum(counts)
         own = waits[at + 1 : at + 1 + count]
         training_begins, start_up = own.pop(1), own.pop(1)
-        # The one between the first two epochs is in neither.
-        between_epochs = own.pop(1 + counts[0])
+        # Those between the first two epochs are in neither.
+        before_line, after_line = own.pop(1 + counts[0]), own.pop(1 + counts[0])
         [spans] = training_spans({"epochs": ran, "fits": [validated]}, own)
-        spans[0]["after"], spans[1]["before"] = between_epochs
+        spans[0]["after"], spans[1]["before"] = before_line[0], after_line[1]
         spans[0]["before"], spans[0]["began"] = training_begins[1], start_up[0]
-        fits.append(spans)
         parts.append(_bounds_of_parts(spans, own, validated))
+        spans[0]["after"] = after_line[0]  # its line may come after the first of them
+        fits.append(spans)
         at += 1 + count
     if at != len(waits):
         raise ValueError(f"{len(waits)} waits where {at} were due")
@@ -257,8 +260,7 @@ def _bounds_of_parts(spans, waits, validated):
 def _right_without(spans, lines):
     """Whether the first epoch is right in the `fit` without validation."""
     said = numbers_after(lines, f"{EVERY} 1:")
-    low, high = _total(spans, spans[0])
-    return len(said) == 1 and between(said[0], low, high, 0.015)
+    return len(said) == 1 and between(said[0], *_total(spans, spans[0]), 0.015)
 
 
 def _total(spans, span):

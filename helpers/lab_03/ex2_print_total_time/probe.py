@@ -31,9 +31,9 @@ def probe(answer: type, question: dict, wait: Callable) -> dict:
 
     # When training begins, as near as can be seen: `fit` itself prepares much before.
     first = keras.callbacks.LambdaCallback(on_train_begin=lambda logs: wait(0))
-    waits = keras.callbacks.LambdaCallback(
-        on_epoch_begin=start_up, on_epoch_end=between_epochs
-    )
+    # After a validation, and before the answer hears that the epoch has ended.
+    first.on_epoch_end = lambda epoch, logs: epoch or wait(epochs[0]["pause_seconds"])
+    waits = keras.callbacks.LambdaCallback(start_up, between_epochs)
     together = keras.callbacks.CallbackList([first, *others, callback, waits])
     wait(question["seconds_before_fit"])
     whole = train(together, epochs, wait, [True])

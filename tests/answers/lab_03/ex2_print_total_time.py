@@ -560,6 +560,19 @@ class ValidationsAlike(Split):
         self.validation += self.first
 
 
+class ValidationUntilTheEpochEnds(Split):
+    """With what other callbacks do between the two."""
+
+    def on_test_end(self, logs=None):
+        pass
+
+    def on_epoch_end(self, epoch, logs=None):
+        if hasattr(self, "test_began"):
+            self.validation += perf_counter() - self.test_began
+            del self.test_began
+        super().on_epoch_end(epoch, logs)
+
+
 class ValidationOfAllFits(Split):
     """The sum continues in the second `fit`."""
 
@@ -922,6 +935,7 @@ WRONG = [
     ("validations", "validation_part", ValidationOfTheFirstEpoch),
     ("validations", "validation_part", ValidationFromTheLastBatch),
     ("validations", "validation_part", ValidationsAlike),
+    ("validations", "validation_part", ValidationUntilTheEpochEnds),
     ("validations", "shared", SumInTheClass),
     ("validations", "shared", ListInTheClass),
     ("validations", "validation_part", HalvesForTwo),

@@ -37,6 +37,8 @@ def reply(question, sleeps, says):
             if ran is epochs:
                 wait(epoch["validation_seconds"])
                 validation += epoch["validation_seconds"]
+            if number == 0:
+                wait(epochs[0]["pause_seconds"])
             said = says(number, now - began)
             parts.append([f"Cumulative training time after epoch {number + 1}: {said:.2f}"])
             if number == 0:
