@@ -321,6 +321,22 @@ def hostile(world):
         ),
         # What it may not change or leave behind.
         "writes_kit": attack(f"open({repository + '/helpers/x.py'!r}, 'w')", barred),
+        "unlocks_a_file_of_the_course": alone(
+            """
+            import os
+            from helpers.lab_02.ex3_fit import probe
+            os.chmod(probe.__file__, 0o666)
+            """,
+            "Read-only",
+        ),
+        "removes_a_file_of_the_course": alone(
+            """
+            import os
+            from helpers.lab_02.ex3_fit import probe
+            os.unlink(probe.__file__)
+            """,
+            "Read-only",
+        ),
         "writes_callbacks": attack(
             "import callbacks; open(callbacks.__file__, 'a')",
             barred,
