@@ -22,7 +22,7 @@ test: setup-tests ## the test suite
 	$(PYTEST) -m "not weekly"
 test-all: setup-tests ## all tests, including those that `make test` leaves out as too long
 	$(PYTEST)
-test-fast: setup-dev ## the tests without notebooks, browser and sandbox: three minutes on two quiet cores
+test-fast: setup-dev ## the tests without notebooks, browser and sandbox: four minutes on two quiet cores
 	$(PYTEST) -m "not slow and not weekly"
 test-changed: setup-tests ## those of `make test` that changes since their last pass can affect
 	$(PYTEST) -m "not weekly" --changed

@@ -3,9 +3,9 @@
 from playwright.sync_api import expect
 
 from tests.browser.accessibility import violations
-from tests.kit.grading.classroom.test_marking import RUBRIC, graded, marking
+from tests.kit.grading.classroom.test_marking import RUBRIC, graded, graded_once, marking
 
-__all__ = ["graded"]  # the fixture
+__all__ = ["graded", "graded_once"]  # fixtures
 # Whether a browser asks before it leaves the page.
 IS_ASKED = """() => !dispatchEvent(new Event("beforeunload", {cancelable: true}))"""
 
