@@ -205,6 +205,7 @@ def test_a_notebook_keeps_lines_a_picture_and_a_summary(in_lab, monkeypatch):
         assert len(live) == in_lab
 
 
+@pytest.mark.weekly  # `test_divergence.py` asks it of loops, and of `fit` in a script
 @pytest.mark.parametrize("in_lab", PLACES)
 def test_a_notebook_says_that_a_training_diverged(in_lab, monkeypatch):
     diverge = "x = np.full((100, 1), 1e30, 'float32')\n" + FIT.format(more="")

@@ -14,6 +14,7 @@ from helpers.checks import judge_answer
 from helpers.files import REPOSITORY
 from tests.submissions.one_cell import examined
 
+weekly = pytest.mark.weekly
 slow = [pytest.mark.slow, pytest.mark.xdist_group("grading")]
 PAGE = (REPOSITORY / "docs" / "grading.md").read_text(encoding="utf-8")
 # Where the grader sees now what the probe saw.
@@ -350,7 +351,10 @@ def test_the_page_lists_what_these_tests_hold():
     assert numbers_below("the facts that the grader observes itself") == {*OUTSIDE}
 
 
-@pytest.mark.parametrize("number", [pytest.param(n, marks=slow) for n in OUTSIDE])
+@pytest.mark.parametrize(
+    "number",
+    [pytest.param(n, marks=slow if n == "9.3" else [*slow, weekly]) for n in OUTSIDE],
+)
 def test_what_can_be_forged_in_a_notebook_the_grader_sees_itself(number):
     cell = textwrap.dedent(OUTSIDE[number])
     namespace = {"__name__": "__main__"}
@@ -360,7 +364,7 @@ def test_what_can_be_forged_in_a_notebook_the_grader_sees_itself(number):
     assert not examined(number, cell)["passed"]
 
 
-@pytest.mark.weekly
+@weekly
 @pytest.mark.parametrize("number", [pytest.param(n, marks=slow) for n in INSIDE])
 def test_what_the_page_says_can_be_forged_can_be(number):
     one = examined(number, textwrap.dedent(INSIDE[number]))

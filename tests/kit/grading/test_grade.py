@@ -258,7 +258,7 @@ TRAINED = {number.partition(".")[0].zfill(2) for number in TRAINED_ONCE} - {"06"
 def test_every_lab_is_graded_by_its_own_checks(tmp_path, labs):
     asked = [("solved", lab) for lab in labs]
     # With TensorFlow, with several devices, and with workers of their own.
-    asked += [("start", lab) for lab in labs if lab.number in ("02", "06", "09")]
+    asked += [("start", lab) for lab in labs if lab.number in ("02", "05", "09")]
     for student, lab in asked:
         made = dict(zip(("start", "solved"), generate(lab), strict=True))[student]
         path = tmp_path / "in" / student / f"{lab.name}.ipynb"

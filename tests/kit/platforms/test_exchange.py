@@ -202,6 +202,8 @@ MARKS = {
     "utf-16-be": codecs.BOM_UTF16_BE, "cp1252": b"",
 }  # fmt: skip
 MORE_WORKSHEETS = [
+    (GERMAN, "utf-16-le", "\t", "80,50", "40,25"),
+    (ENGLISH, "utf-8-sig", ",", "1,000.00", "500.00"),
     (GERMAN, "utf-8", ",", "80,50", "40,25"),
     (GERMAN, "cp1252", ";", "80", "40,00"),
     (GERMAN | {"head": ["ID", *GERMAN["head"][1:]]}, "utf-8-sig", ";", "80.50", "40.25"),
@@ -215,8 +217,6 @@ MORE_WORKSHEETS = [
     ("words", "encoding", "delimiter", "maximum", "half"),
     [
         (GERMAN, "cp1252", ";", "80,00", "40,00"),
-        (GERMAN, "utf-16-le", "\t", "80,50", "40,25"),
-        (ENGLISH, "utf-8-sig", ",", "1,000.00", "500.00"),
         *(pytest.param(*one, marks=pytest.mark.weekly) for one in MORE_WORKSHEETS),
     ],
 )
