@@ -183,16 +183,17 @@ def reference_names(lab: Lab) -> list[str]:
 
     Reads the files: importing them would import TensorFlow.
     """
-    answers = "|".join(exercise.answer for exercise in todo_cells(lab))
-    defined = re.compile(rf"^(?:class|def) ({answers})\b", re.M)
+    answers = {exercise.answer for exercise in todo_cells(lab)}
+    defined = re.compile(r"^(?:class|def) (\w+)", re.M)
     return sorted(
         name
         for package in ("callbacks", "helpers")
         for path in (REPOSITORY / package).rglob("*.py")
         # In a lab's folder the probe of an exercise may have the answer's name.
         if not any(part.startswith("lab_") for part in path.parts)
-        for found in defined.finditer(path.read_text(encoding="utf-8"))
-        for name in (found[1], path.stem)
+        for answer in defined.findall(path.read_text(encoding="utf-8"))
+        if answer in answers
+        for name in (answer, path.stem)
     )
 
 

@@ -2,7 +2,8 @@
 
 A generator: `write(folder, world)` makes them all. Every bomb is bounded, so that it
 does no harm where a wall is missing. Most attacks are in exercise 2.3, which needs
-no training: the answer to 2.2 is honest and must pass beside it.
+no training. Where one could harm another exercise, an honest answer to 2.2 must pass
+beside it.
 """
 
 import json
