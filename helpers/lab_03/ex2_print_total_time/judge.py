@@ -27,14 +27,15 @@ def draw_question(rng: Random) -> dict:
         "stopped_after": len(bases) - 1,
         # In each `fit`, before its first batch: as if something was prepared.
         "start_up_seconds": [rng.uniform(0.15, 0.2), rng.uniform(0.06, 0.1)],
+        # Of another callback, between the first validation and its epoch's end: it is
+        # no validation.
+        "seconds_after_validation": rng.uniform(0.04, 0.15),
         # Of other callbacks, after the first epoch: they belong to no epoch.
         "seconds_between_epochs": rng.uniform(0.12, 0.16),
         "epochs": [
             {
                 "batch_seconds": [rng.uniform(0.8, 1.2) * base for _ in range(2)],
-                # Until the second batch, which is no start-up; and in the first epoch
-                # between its validation and its end, which is no validation.
-                "pause_seconds": 0.04,
+                "pause_seconds": 0.04,  # until the second batch, which is no start-up
                 "validation_seconds": rng.uniform(0.95, 1.05) * test,
             }
             for base, test in zip(bases, tested, strict=True)

@@ -32,12 +32,14 @@ def probe(answer: type, question: dict, wait: Callable) -> dict:
     # When training begins, as near as can be seen: `fit` itself prepares much before.
     first = keras.callbacks.LambdaCallback(on_train_begin=lambda logs: wait(0))
     # After a validation, and before the answer hears that the epoch has ended.
-    first.on_epoch_end = lambda epoch, logs: epoch or wait(epochs[0]["pause_seconds"])
+    after_validation = question["seconds_after_validation"]
+    first.on_epoch_end = lambda epoch, logs: epoch or wait(after_validation)
     waits = keras.callbacks.LambdaCallback(start_up, between_epochs)
     together = keras.callbacks.CallbackList([first, *others, callback, waits])
     wait(question["seconds_before_fit"])
     whole = train(together, epochs, wait, [True])
     wait(question["seconds_before_fit"])
+    first.on_epoch_end = lambda epoch, logs: epoch or wait(0)
     # With the pause in each epoch.
     last = sum(len(e["batch_seconds"]) + 1 for e in epochs[: question["stopped_after"]])
     stopped = train(together, epochs, _stopping(callback, wait, last), [False])

@@ -38,7 +38,7 @@ def reply(question, sleeps, says):
                 wait(epoch["validation_seconds"])
                 validation += epoch["validation_seconds"]
             if number == 0:
-                wait(epochs[0]["pause_seconds"])
+                wait(question["seconds_after_validation"] if ran is epochs else 0)
             said = says(number, now - began)
             parts.append([f"Cumulative training time after epoch {number + 1}: {said:.2f}"])
             if number == 0:
