@@ -32,7 +32,8 @@ language = "en"
 
 extensions = ["myst_nb", "sphinx_copybutton"]
 include_patterns = [
-    "docs/*.md", "solutions/*.ipynb", "CONTRIBUTING.md", "CHANGELOG.md",
+    "docs/*.md", "docs/teaching/*.md", "solutions/*.ipynb",
+    "CONTRIBUTING.md", "CHANGELOG.md",
 ]  # fmt: skip
 exclude_patterns = [".*", "build", "runs", "reports", "grades", "submissions", "work"]
 root_doc = "docs/index"

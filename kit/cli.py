@@ -443,7 +443,7 @@ def grade(
         bool, typer.Option("--no-sandbox", help="Run students' code without a sandbox.")
     ] = False,
 ) -> None:
-    """Grade a folder of submissions; docs/instructor.md explains how."""
+    """Grade a folder of submissions; docs/teaching/instructor.md explains how."""
     from kit.grading import grade as grader
 
     labs = None if lab is None else all_labs() if lab == "all" else [find_lab(lab)]

@@ -136,7 +136,7 @@ def test_the_readme_has_every_lab_with_the_minutes_measured():
 
 @pytest.mark.parametrize(
     "page",
-    [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/*.md")],
+    [*REPOSITORY.glob("*.md"), *REPOSITORY.glob("docs/**/*.md")],
     ids=lambda page: page.name,
 )
 def test_no_link_between_files_is_broken(page):
@@ -146,7 +146,9 @@ def test_no_link_between_files_is_broken(page):
             assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", REPOSITORY.glob("docs/*.md"), ids=lambda page: page.name)
+@pytest.mark.parametrize(
+    "page", REPOSITORY.glob("docs/**/*.md"), ids=lambda page: page.name
+)
 def test_the_site_links_only_to_notebooks_that_it_shows(page):
     """Those of solutions/: a link to another one stops `make site`."""
     text = page.read_text(encoding="utf-8")
@@ -175,7 +177,7 @@ def test_the_page_on_measurements_quotes_what_the_dashboard_costs():
 
 def test_the_page_on_grading_quotes_the_stored_benchmark():
     stored = json.loads((REPOSITORY / "docs" / "bench" / "grading.json").read_text())
-    page = (REPOSITORY / "docs" / "grading.md").read_text(encoding="utf-8")
+    page = (REPOSITORY / "docs" / "teaching" / "grading.md").read_text(encoding="utf-8")
     assert f"That is {stored['ratio']:.1f} times" in page
     for row in (stored["ours"], stored["nbgrader"]):
         rate = row["submissions_per_minute"]

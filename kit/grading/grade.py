@@ -143,7 +143,7 @@ def grade(
     if not submissions:
         raise LabError(
             f"{folder} holds no notebooks with the name of a lab, such as "
-            f"ada_{labs[0].name}.ipynb: see docs/instructor.md."
+            f"ada_{labs[0].name}.ipynb: see docs/teaching/instructor.md."
         )
     out.mkdir(parents=True, exist_ok=True)
     with _only_one_run(out):

@@ -229,8 +229,8 @@ def _check_box():
 
     if problem := sandbox.problem():
         raise LabError(
-            f"submissions are judged in a box, and {problem}. docs/instructor.md says what "
-            "it needs."
+            f"submissions are judged in a box, and {problem}. "
+            "docs/teaching/instructor.md says what it needs."
         )
 
 

@@ -227,7 +227,8 @@ def tls(address: str) -> object:
         raise LabError(
             f"{address} is a scheduler without TLS, or you have named no certificates. "
             "Anyone who can reach it could run code as you: start it with certificates, "
-            "and name them in Dask's configuration; docs/grade-elsewhere.md says how."
+            "and name them in Dask's configuration; "
+            "docs/teaching/grade-elsewhere.md says how."
         )
     return security
 

@@ -257,6 +257,6 @@ def isolation() -> Finding:
     from kit.grading.box import sandbox
 
     if reason := sandbox.problem():
-        remedy = "Only graders need it: see docs/instructor.md, The sandbox."
+        remedy = "Only graders need it: see docs/teaching/instructor.md, The sandbox."
         return "note", f"cannot isolate: {reason}", remedy
     return "ok", "bubblewrap isolates submissions", ""

@@ -128,7 +128,7 @@ def test_a_page_says_what_it_is_about(site):
     for name, title, about in (
         ("docs/index", "Train neural networks fast", "Predict it. Measure it."),
         ("solutions/00_devices", "Lab 00: Which processor", ""),
-        ("docs/grading", "How grading works", "labs grade takes only"),
+        ("docs/teaching/grading", "How grading works", "labs grade takes only"),
     ):
         html = (site / f"{name}.html").read_text(encoding="utf-8")
         assert html.count('<meta name="description"') == 1
@@ -333,7 +333,7 @@ def test_a_telephone_shows_the_whole_width_of_every_page(site, page):
             widths[path.relative_to(site).as_posix()] = width
     assert len(widths) > len(all_labs())
     assert not {name: width for name, width in widths.items() if width > 390}
-    page.goto((site / "docs" / "grading.html").as_uri())
+    page.goto((site / "docs" / "teaching" / "grading.html").as_uri())
     table = page.locator(".pst-scrollable-table-container").first
     assert table.evaluate("e => e.scrollWidth === e.clientWidth"), "names of files break"
     ways_on = page.locator(".prev-next-area a")
@@ -383,7 +383,8 @@ def test_the_open_page_is_in_sight_in_the_list_of_pages(site, page, file_server)
     page.goto(f"{address}docs/glossary.html")
     sidebar = page.locator(".bd-sidebar-primary")
     sidebar.evaluate("list => { list.scrollTop = 0 }")
-    for name in ("docs/grading", "docs/checks", "solutions/00_devices", "docs/index"):
+    names = "docs/teaching/grading", "docs/checks", "solutions/00_devices", "docs/index"
+    for name in names:
         page.goto(f"{address}{name}.html")
         link = page.locator(".bd-links .current > a")
         expect(link).to_be_in_viewport(ratio=1)
@@ -456,7 +457,7 @@ def test_each_lab_leads_to_those_before_and_after_it(site, page):
 def test_on_paper_a_title_is_no_wider_than_the_page(site, page):
     page.set_viewport_size({"width": 700, "height": 1000})
     page.emulate_media(media="print")
-    for name in ("solutions/02_throughput", "docs/instructor"):
+    for name in ("solutions/02_throughput", "docs/teaching/instructor"):
         page.goto((site / f"{name}.html").as_uri())
         title = page.locator("#jb-print-docs-body h1")
         expect(title).to_be_visible()
@@ -639,11 +640,11 @@ def test_the_search_shows_a_term_once_and_an_extract_of_the_text(site, page, fil
 
 # What people ask, and the page, or its place, that one of the first answers leads to.
 ASKED = {
-    "deadline": "docs/decide.html#three-files-of-yours",
-    "late penalty": "docs/decide.html#three-files-of-yours",
-    "plagiarism": "docs/decide.html#look-at-answers-that-are-alike",
-    "cheating": "docs/decide.html#look-at-answers-that-are-alike",
-    "autograder": "docs/grading.html",
+    "deadline": "docs/teaching/decide.html#three-files-of-yours",
+    "late penalty": "docs/teaching/decide.html#three-files-of-yours",
+    "plagiarism": "docs/teaching/decide.html#look-at-answers-that-are-alike",
+    "cheating": "docs/teaching/decide.html#look-at-answers-that-are-alike",
+    "autograder": "docs/teaching/grading.html",
     "bf16": "docs/glossary.html#term-bfloat16",
     "mixed precision training": "solutions/08_faster.html#fewer-bits",
     "float16": "solutions/08_faster.html#fewer-bits",
@@ -663,13 +664,13 @@ ASKED = {
     "start again": "docs/your-notebooks.html#what-to-do-if",
     "solutions": "docs/index.html#how-a-lab-works",
     "What is a replica": "docs/glossary.html#term-replica",
-    "privacy": "docs/instructor.html#students-data",
-    "two graders": "docs/decide.html#several-graders",
+    "privacy": "docs/teaching/instructor.html#students-data",
+    "two graders": "docs/teaching/decide.html#several-graders",
     "no internet": "docs/operators.html#without-a-network",
     "ssh": "docs/places.html#a-server-that-you-reach-by-ssh",
     "gradient checkpointing": "docs/glossary.html#term-recomputation",
-    "how grading works": "docs/grading.html",
-    "class ring": "docs/class-ring.html",
+    "how grading works": "docs/teaching/grading.html",
+    "class ring": "docs/teaching/class-ring.html",
     "leaderboard": "docs/leaderboard.html",
     "lab 2": "solutions/02_throughput.html",
     "exercise 2.1": "solutions/02_throughput.html#exercise-2-1-print-the-throughput",

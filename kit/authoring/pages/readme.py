@@ -15,7 +15,8 @@ from kit.working_time import ASSUMPTIONS, in_hours, working_minutes
 DOCS = REPOSITORY / "docs"
 PAGES = (
     REPOSITORY / "README.md",
-    *(DOCS / f"{name}.md" for name in ("index", "measurements", "leaderboard", "teach")),
+    *(DOCS / f"{name}.md" for name in ("index", "measurements", "leaderboard")),
+    DOCS / "teaching" / "teach.md",
 )
 BENCH = DOCS / "bench"
 

@@ -1,4 +1,4 @@
-"""The tables of docs/teach.md: what builds on what, routes, goals, lessons, and votes."""
+"""The tables of docs/teaching/teach.md: what builds on what, routes, goals, and lessons."""
 
 import json
 import tomllib
@@ -9,7 +9,7 @@ from helpers.files import REPOSITORY
 from kit.labs import Lab, find_lab, title_and_question
 from kit.working_time import in_hours, places
 
-TEACHING = REPOSITORY / "docs" / "teach.toml"
+TEACHING = REPOSITORY / "docs" / "teaching" / "teach.toml"
 NO_LAB, NO_BREAK = "–", "\N{NO-BREAK SPACE}"
 TOGETHER = 50  # minutes in which a class works on a lab
 
@@ -120,7 +120,7 @@ def _outcome(lab, path):
         found = card["predictions"][name]["outcome"]
         return found[part] if part else found
     except KeyError as error:
-        message = f"docs/teach.toml: lab {lab.number} has no outcome {path!r}."
+        message = f"docs/teaching/teach.toml: lab {lab.number} has no outcome {path!r}."
         raise LabError(message) from error
 
 
@@ -135,7 +135,7 @@ def _question(lab):
 
 
 def _link(lab):
-    return f"[{lab.number}](../solutions/{lab.solution.name})"
+    return f"[{lab.number}](../../solutions/{lab.solution.name})"
 
 
 def _numbers(numbers):

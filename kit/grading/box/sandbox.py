@@ -1,6 +1,6 @@
 """A bubblewrap box: namespaces that hold only the system and parts of the course.
 
-docs/grading.md says what it keeps out, and why that is enough.
+docs/teaching/grading.md says what it keeps out, and why that is enough.
 """
 
 import contextlib

@@ -94,7 +94,7 @@ def lines_of_outdated(results: Iterable[Mapping[str, Any]]) -> list[str]:
     )  # fmt: skip
     return [
         f"{decisions} about an older submission and {these} open: {who}. "
-        "docs/decide.md says how to renew them"
+        "docs/teaching/decide.md says how to renew them"
     ]
 
 

@@ -1,4 +1,6 @@
-"""Take the pictures of docs/instructor.md again: python -m tests.browser.pictures.guide.
+"""Take the pictures of docs/teaching/instructor.md again.
+
+Run it as python -m tests.browser.pictures.guide.
 
 They show a made-up class of six, which is collected, graded and marked by the commands of
 the guide. The answers are graded for real, so the command needs a sandbox and a minute.

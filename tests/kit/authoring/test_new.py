@@ -72,7 +72,8 @@ def test_a_new_lab_builds_runs_is_checked_and_graded_with_no_other_file_touched(
             ("helpers/lab_13/", "tests/answers/lab_13/", "docs/run_cards/13_example.json")
         )
     changed = {str(path) for path in before if after[path] != before[path]}
-    generated = {"README.md", "docs/teach.md", "docs/checks.md", "notebooks/index.ipynb"}
+    pages = {"README.md", "docs/teaching/teach.md", "docs/checks.md"}
+    generated = pages | {"notebooks/index.ipynb"}
     assert changed == generated, "lists of labs"
     said = in_copy(copy, "pytest", "-q", "-p", "no:cacheprovider", "-k", "13", *TESTS)
     assert "failed" not in said

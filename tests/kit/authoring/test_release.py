@@ -118,7 +118,7 @@ def test_no_file_has_a_solution_but_those_that_checks_and_labs_need(hand_out):
 def test_it_has_no_folder_and_no_tool_that_is_not_for_students(hand_out):
     names = {str(path.relative_to(hand_out)) for path in hand_out.rglob("*")}
     for absent in (
-        "labs", "solutions", "tests", "docs/instructor.md", "docs/run_cards",
+        "labs", "solutions", "tests", "docs/teaching", "docs/run_cards",
         "docs/leaderboard/entries", "kit/grading", "kit/platforms",
     ):  # fmt: skip
         assert absent not in names

@@ -32,7 +32,7 @@ def test_a_route_takes_the_time_of_its_labs():
 def test_every_lab_is_in_the_order_and_each_question_has_its_measured_answer():
     tables = teaching_tables(MINUTES)
     for lab in MINUTES:
-        assert f"\n| [{lab.number}](../solutions/{lab.name}.ipynb) " in tables["order"]
+        assert f"\n| [{lab.number}](../../solutions/{lab.name}.ipynb) " in tables["order"]
     assert tables["votes"].count("<details>") == len(SAID)
     assert tables["goals"].count("\n| [") == len(SAID)
     assert "\n\n256 images, by the median." in tables["votes"]  # the stored run of lab 03

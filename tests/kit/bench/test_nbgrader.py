@@ -42,7 +42,8 @@ def environment():
 
 
 def test_the_command_of_the_docs_keeps_what_students_begin_with(environment, tmp_path):
-    page = (REPOSITORY / "docs" / "grade-elsewhere.md").read_text(encoding="utf-8")
+    path = REPOSITORY / "docs" / "teaching" / "grade-elsewhere.md"
+    page = path.read_text(encoding="utf-8")
     command = re.search(r"`nbgrader (generate_assignment [^`]*)`", page)[1]
     lab = find_lab("02")
     source = tmp_path / "source" / lab.name / lab.notebook.name

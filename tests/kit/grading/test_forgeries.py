@@ -1,7 +1,8 @@
 """Facts that an answer can forge in its own process, and those that it cannot any more.
 
-docs/grading.md lists them. Each answer here does not do what its exercise is about. It
-changes what the probe has noted, which it finds in the frames and objects around it.
+docs/teaching/grading.md lists them. Each answer here does not do what its exercise is
+about. It changes what the probe has noted, which it finds in the frames and objects around
+it.
 """
 
 import random
@@ -16,7 +17,7 @@ from tests.submissions.one_cell import examined
 
 weekly = pytest.mark.weekly
 slow = [pytest.mark.slow, pytest.mark.xdist_group("grading")]
-PAGE = (REPOSITORY / "docs" / "grading.md").read_text(encoding="utf-8")
+PAGE = (REPOSITORY / "docs" / "teaching" / "grading.md").read_text(encoding="utf-8")
 # Where the grader sees now what the probe saw.
 OUTSIDE = {
     "9.1": """
