@@ -27,8 +27,8 @@ def draw_question(rng: Random) -> dict:
         "stopped_after": len(bases) - 1,
         # In each `fit`, before its first batch: as if something was prepared.
         "start_up_seconds": [rng.uniform(0.15, 0.2), rng.uniform(0.06, 0.1)],
-        # Of another callback, between the first validation and its epoch's end: it is
-        # no validation.
+        # Of another callback, between the first validation and the end of its epoch: it
+        # belongs to no validation.
         "seconds_after_validation": rng.uniform(0.04, 0.15),
         # Of other callbacks, after the first epoch: they belong to no epoch.
         "seconds_between_epochs": rng.uniform(0.12, 0.16),
