@@ -18,6 +18,8 @@ STARTUP = """
 import helpers.checks
 helpers.checks.check = lambda exercise, answer: answer
 """
+# A thread that saves what ran would complain in any cell, once a cell deletes its file.
+NO_HISTORY = {"HistoryManager": {"enabled": False}}
 
 
 def main(home: str, work: str) -> None:
@@ -40,9 +42,11 @@ def main(home: str, work: str) -> None:
         spec.parent.mkdir(parents=True)
         kernel = {"argv": job["kernel"], "display_name": "boxed", "language": "python"}
         spec.write_text(json.dumps(kernel, allow_nan=False))
-    startup = Path(home, ".ipython", "profile_default", "startup", "checks.py")
+    profile = Path(home, ".ipython", "profile_default")
+    startup = profile / "startup" / "checks.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(STARTUP)
+    (profile / "ipython_kernel_config.json").write_text(json.dumps(NO_HISTORY))
 
     import nbformat
     from nbclient import NotebookClient
