@@ -1036,22 +1036,18 @@ def main() -> None:
         app()
     except LabError as error:
         line = environment.as_started(str(error))
-        if "--json" in sys.argv:
-            typer.echo(plain_json.as_json({"error": line}))
-        typer.echo(f"labs: {line}", err=True)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("kit."):
-            reason = "this copy is for students and lacks that command."
+            line = "this copy is for students and lacks that command."
         else:
-            reason = (
+            line = (
                 f"the package {error.name} is missing. `make setup-grading` installs what "
                 "grading and the leaderboard need, `make setup-dev` what authors need."
             )
-        typer.echo(f"labs: {reason}", err=True)
     except OSError as error:
         advice = ": free some space there." if error.errno in FULL else ""
         file = error.filename or "a file"
-        typer.echo(f"labs: {file}: {error.strerror}{advice}", err=True)
+        line = f"{file}: {error.strerror}{advice}"
     except SystemExit as end:
         if end.code == WRONG_USAGE and (name := _parameter_as_option(sys.argv[1:])):
             typer.echo(
@@ -1061,6 +1057,10 @@ def main() -> None:
         raise
     else:
         return
+    typer.echo(f"labs: {line}", err=True)
+    if "--json" in sys.argv:
+        with contextlib.suppress(OSError):  # the error may be that nobody reads this
+            typer.echo(plain_json.as_json({"error": line}))
     sys.exit(1)
 
 

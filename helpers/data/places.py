@@ -43,6 +43,8 @@ class DataSet(NamedTuple):
         For messages: how else to get the files.
     system_folder : Path, optional
         Where a package of the operating system puts them.
+    beside : tuple of str
+        Files that some copies have, and others do without.
     """
 
     name: str
@@ -50,6 +52,7 @@ class DataSet(NamedTuple):
     registry: dict
     elsewhere: str
     system_folder: Path | None = None
+    beside: tuple[str, ...] = ()
 
     def cache_folder(self) -> Path:
         """The folder in the user's cache that downloads go to."""
@@ -177,8 +180,8 @@ class DataSet(NamedTuple):
             That folder.
         """
         folder = to / self.folder
-        folder.mkdir(parents=True, exist_ok=True)
-        for name in self.registry:
+        there = {path.name for path in found.iterdir()}
+        for name in sorted({*self.registry, *self.beside} & there):
             if not (folder / name).exists() or not (folder / name).samefile(found / name):
                 write_atomically(folder / name, (found / name).read_bytes())
         return folder

@@ -11,6 +11,8 @@ import numpy as np
 from helpers.data.places import DataSet
 from helpers.errors import DataError
 
+# Next to the data, if a copy orders its topics differently from Keras.
+TOPICS_FILE = "reuters_topics.json"
 REUTERS = DataSet(
     name="Reuters",
     folder="reuters",
@@ -21,9 +23,8 @@ REUTERS = DataSet(
         "reuters_word_index.json": "md5:4d44cc38712099c9e383dc6e5f11a921",
     },
     elsewhere="Put reuters.npz and reuters_word_index.json into LABS_DATA_DIR.",
+    beside=(TOPICS_FILE,),
 )
-# Next to the data, if a copy orders its topics differently from Keras.
-TOPICS_FILE = "reuters_topics.json"
 
 TOPICS = 46
 VOCABULARY = 30_982  # words, and three numbers that are not words

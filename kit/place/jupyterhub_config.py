@@ -51,7 +51,7 @@ c.Spawner.args = [
 c.Spawner.notebook_dir = "~"
 c.Spawner.default_url = "/start"
 c.Spawner.start_timeout = c.Spawner.http_timeout = 300  # seconds; a class comes all at once
-c.Spawner.env_keep = ["LANG", "LC_ALL", "LABS_DATA_DIR", "LABS_SCALE"]
+c.Spawner.env_keep = ["LANG", "LC_ALL", "LABS_DATA_DIR", "LABS_SCALE", "LABS_FEEDBACK_URL"]
 c.Spawner.environment = {
     "PATH": os.pathsep.join([str(PYTHON.parent), os.environ["PATH"]]),
     "PYTHONPATH": lambda spawner: str(Path(spawner.home_dir, NAME)),

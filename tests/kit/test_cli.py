@@ -472,9 +472,32 @@ def test_an_error_is_json_too_where_that_is_asked_for():
         ["run", "02", "-p", "none=1"],
         ["sweep", "02"],
     ):
-        ended = labs(*command, "--json")
-        assert ended.returncode == 1
-        assert ended.stderr.strip() == "labs: " + json.loads(ended.stdout)["error"]
+        assert_says_it_twice(labs(*command, "--json"))
+
+
+@pytest.mark.parametrize("error", ["OSError(28, 'full', 'x')", "ImportError"])
+def test_an_error_that_no_command_foresaw_is_json_too(error):
+    """The package nbformat, which `labs run` imports, is missing or cannot be read."""
+    code = (
+        "import sys\n"
+        "class Broken:\n"
+        "    def find_spec(self, name, *rest):\n"
+        f"        if name == 'nbformat': raise {error}\n"
+        "sys.meta_path.insert(0, Broken())\n"
+        "sys.argv = ['labs', 'run', '01', '--json']\n"
+        "from kit.cli import main\n"
+        "main()\n"
+    ).replace("ImportError", "ModuleNotFoundError('no', name=name)")
+    command = [sys.executable, "-c", code]
+    assert_says_it_twice(
+        subprocess.run(command, capture_output=True, text=True, cwd=REPOSITORY)
+    )
+
+
+def assert_says_it_twice(ended):
+    """In one line for people, and as JSON for a program."""
+    assert ended.returncode == 1
+    assert ended.stderr.strip() == "labs: " + json.loads(ended.stdout)["error"]
 
 
 @pytest.mark.parametrize("source", ["synthetic", "mnist"])

@@ -64,16 +64,19 @@ def test_own_folder_comes_before_the_cache(data_set, load, own, monkeypatch):
 @each_set
 def test_a_copy_for_another_machine_is_found_there(data_set, load, own, monkeypatch):
     write_names(data_set, own)
-    for name in data_set.registry:
-        (own / name).write_bytes(name.encode())
     disk = own.parent / "disk"
-    for _ in range(2):  # again changes nothing
-        folder = data_set.copy(data_set.find(), disk)
-        monkeypatch.setenv("LABS_DATA_DIR", str(disk))
-        assert data_set.find() == folder
-        for name in data_set.registry:
-            assert (folder / name).read_bytes() == name.encode()
-    assert {path.name for path in disk.rglob("*.*")} == set(data_set.registry)
+    for beside in ((), data_set.beside):  # some copies do without
+        names = {*data_set.registry, *beside}
+        for name in names:
+            (own / name).write_bytes(name.encode())
+        monkeypatch.setenv("LABS_DATA_DIR", str(own))
+        for _ in range(2):  # again changes nothing
+            folder = data_set.copy(data_set.find(), disk)
+            monkeypatch.setenv("LABS_DATA_DIR", str(disk))
+            assert data_set.find() == folder
+            for name in names:
+                assert (folder / name).read_bytes() == name.encode()
+        assert {path.name for path in disk.rglob("*.*")} == names
 
 
 @each_set
