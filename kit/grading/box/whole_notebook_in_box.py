@@ -46,7 +46,9 @@ def main(home: str, work: str) -> None:
     startup = profile / "startup" / "checks.py"
     startup.parent.mkdir(parents=True)
     startup.write_text(STARTUP)
-    (profile / "ipython_kernel_config.json").write_text(json.dumps(NO_HISTORY))
+    (profile / "ipython_kernel_config.json").write_text(
+        json.dumps(NO_HISTORY, allow_nan=False)
+    )
 
     import nbformat
     from nbclient import NotebookClient
