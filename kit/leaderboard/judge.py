@@ -144,6 +144,8 @@ def _before(store, entry, problems):
         and other["state"] != "trial"
         and other["result"].get("why") not in ACCIDENTS
         and other["number"] < entry["number"]
+        # The comparison replaces texts, but "bfloat16" for "float32" is a change.
+        and _texts(other["code"]) == _texts(entry["code"])
     ]
     likeness = most_alike(entry["code"], others)
     if likeness and likeness[0] >= SAME and not Settings(**entry["settings"]).is_trial:
@@ -153,6 +155,13 @@ def _before(store, entry, problems):
         )
         return Verdict("refused", reason, {"why": "same"})
     return None
+
+
+def _texts(code):
+    """The texts in some code, in alphabetical order: a copy can change their places."""
+    nodes = ast.walk(without_docstrings(code))
+    values = (node.value for node in nodes if isinstance(node, ast.Constant))
+    return sorted(value for value in values if isinstance(value, str))
 
 
 def most_alike(code: str, entries: list[dict]) -> tuple[float, dict] | None:
@@ -217,7 +226,8 @@ def timed(
 ) -> tuple[dict, float]:
     """Run between two calibrations; repeat while the machine's speed changes in between.
 
-    The accuracy of the first run counts, so that repeating cannot improve it.
+    The accuracy of the first run counts, so that repeating cannot improve it; a crash
+    counts in any of them.
 
     Returns
     -------
@@ -232,7 +242,8 @@ def timed(
         first = first or outcome
         after = calibrate()
         log = outcome._asdict() | {
-            "accuracy": first.accuracy, "before": before, "after": after,
+            "accuracy": None if outcome.accuracy is None else first.accuracy,
+            "before": before, "after": after,
             "cheats": first.cheats or outcome.cheats,
             "repeats": repeats,
             "busy": scores.has_drifted(before, after, rule.CALIBRATION_DRIFT),
@@ -290,7 +301,7 @@ def decide(entry: dict) -> Verdict:
     judged = [run["log"] for run in entry["runs"] if run["kind"] == JUDGED]
     result = figures(entry)
     for run in entry["runs"]:
-        if run["log"]["code"] != entry["hash"]:
+        if not run["log"]["code"] == entry["hash"] == code_hash(entry["code"]):
             reason = f"Run {run['place']} was made with other code than the entry shows."
             return Verdict("refused", reason, {"why": "code"})
         if run["kind"] in (JUDGED, HELD_OUT) and run["log"]["cheats"]:

@@ -84,7 +84,7 @@ def _row(files, holder):
             f"{result['seconds']:.1f}",
             f"{result['cpu_seconds']:.1f}",
             _interval(result["accuracy_interval"], ".4f"),
-            f"{result['public']:.4f}",
+            "crashed" if result["public"] is None else f"{result['public']:.4f}",
             f"{result['held_out']:.4f}",
         ]
         return f"| {' | '.join(cells)} |\n"

@@ -278,10 +278,45 @@ def test_repeating_cannot_improve_the_accuracy():
     assert log["repeats"] == rule.MOST_REPEATS
 
 
-def test_code_that_differs_from_its_log_is_refused_by_the_page(store, box, tmp_path):
+def test_a_crash_while_a_seed_is_repeated_refuses_the_submission(store, box):
+    loads, crash = iter([20.0, 30.0, 30.0]), Outcome(problem="It crashed.")
+    box.outcomes["train"] = lambda box: box.default if len(box.calls) == 1 else crash
+    entry = add(store, submissions.HONEST, calibrate=lambda: next(loads))
+    assert (entry["state"], entry["result"]["why"]) == ("refused", "crash")
+    assert entry["reason"].startswith("It crashed.")
+
+
+def test_another_text_is_a_change_and_another_name_is_none(store, box):
+    ours = "\n\nPADDING = {!r}, {!r}\n"
+    add(store, submissions.HONEST + ours.format("same", "relu"))
+    for texts in (("valid", "relu"), ("same", "gelu")):
+        entry = add(store, submissions.HONEST + ours.format(*texts))
+        assert entry["result"].get("why") != "same"
+    for texts in (("relu", "same"), ("valid", "relu")):  # of the first, and the second
+        code = submissions.RENAMED + ours.replace("PADDING", "P").format(*texts)
+        assert add(store, code)["result"]["why"] == "same"
+
+
+def test_a_crash_on_the_public_split_alone_is_in_the_table_of_the_docs(
+    store, box, tmp_path
+):
+    def by_kind(box):
+        crashes = box.calls[-1][2][0] == "public"
+        return Outcome(problem="It crashed.") if crashes else box.default
+
+    box.outcomes["train"] = by_kind
+    assert add(store, submissions.HONEST)["state"] == "record"
+    write_page(store, tmp_path)
+    assert "| crashed |" in board_section(tmp_path)
+
+
+@pytest.mark.parametrize("change", ["hash = 'other'", "code = code || '# more'"])
+def test_code_that_differs_from_its_log_is_refused_by_the_page(
+    change, store, box, tmp_path
+):
     add(store, submissions.HONEST)
     assert "Refused" not in write_page(store, tmp_path).read_text()
-    store._file.execute("update entry set hash = 'other'")
+    store._file.execute(f"update entry set {change}")
     shown = write_page(store, tmp_path).read_text()
     assert "was made with other code than the entry shows" in shown
 
