@@ -326,17 +326,20 @@ def _write_roster(path, known, owners, table, due, changed, excused):
         applies = None if is_canvas and not owner.is_late else due
         new = class_files.Person(student, name, number, email)._asdict()
         row = rows.setdefault((student, ""), new)
-        row["due"] = row["due"] or applies
+        # Who has a time zone in one date needs it in both.
+        zone = next((date.tzinfo for date in (row["due"], row["submitted"]) if date), None)
+        row["due"] = row["due"] or (applies and applies.replace(tzinfo=zone))
         own = {*row["excused"].split(), *excused.get(number, ())}
         row["excused"] = " ".join(sorted(own))
         if until := moodle.date_of(extension):
-            row["due"] = _later(row["due"], until)
+            row["due"] = _later(row["due"], until.replace(tzinfo=zone))
         elif extension:
             words = (
                 f"an extension until {extension[:60]!r}, which is not a known date format"
             )
             unread.append(f"{student}: {words}: write it into {path}")
         if date := moodle.date_of(submitted):
+            date = date.replace(tzinfo=zone)
             may_be_older = student not in changed
             row["submitted"] = _later(row["submitted"], date) if may_be_older else date
         elif submitted:
@@ -359,8 +362,7 @@ def _write_roster(path, known, owners, table, due, changed, excused):
 
 
 def _later(due, until):
-    """The later one; where only the roster's date has a time zone, both are in it."""
-    return max(due, until.replace(tzinfo=due.tzinfo)) if due else until
+    return max(due, until) if due else until
 
 
 def _people(table):

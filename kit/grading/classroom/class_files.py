@@ -357,6 +357,7 @@ def _rules(path):
         most = {"grace_minutes": math.inf, "missing": 0}.get(name, 100)
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not 0 <= value <= most:
-            rule = "a number from 0" if most else "0, or left out"
+            upto = f" to {most}" if math.isfinite(most) else ""
+            rule = f"a number from 0{upto}" if most else "0, or left out"
             raise LabError(f"{path}: {name} is {value!r}; it must be {rule}.")
     return Rules(**given)

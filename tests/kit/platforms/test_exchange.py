@@ -4,6 +4,7 @@ import codecs
 import csv
 import html
 import io
+import re
 import shlex
 import shutil
 import subprocess
@@ -573,6 +574,34 @@ def test_a_notebook_that_was_put_there_by_hand_stays_until_there_is_a_new_one(tm
         there = ("first", "by mail", "second")[n - 1]
         assert n == 1 or contents(tmp_path / "in")[f"Ada_1/{name}"] == there
     assert contents(tmp_path / "in")[f"Ada_1/backups/{name}"] == "by mail"
+
+
+def test_a_roster_with_time_zones_keeps_them_in_both_dates(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    roster = grades / "roster.csv"
+
+    def collect(day):
+        date = f"Friday, {day} November 2026, 9:05 AM"
+        files = {f"{who}_assignsubmission_file/{name}": f"{day}" for who in ("A_1", "B_2")}
+        archive = dated(tmp_path / f"{day}.zip", files, (2026, 11, day, 9, 0, 0))
+        head = [*MOODLES_HEAD, "Last modified (submission)", "Full name"]
+        until = "Extension granted until: Saturday, 28 November 2026, 8:05 AM"
+        rows = [
+            [f"Participant {number}", status, "", "-", date, who]
+            for number, who, status in ((1, "A", ""), (2, "B", until * (day > 20)))
+        ]
+        people = table(tmp_path / f"{day}.csv", head, *rows)
+        labs("collect", archive, tmp_path / "in", "--table", people, "--due", DUE,
+             "--out", grades)  # fmt: skip
+        return roster.read_text()
+
+    assert "+01:00" not in collect(20)
+    roster.write_text(re.sub(r"(2026-11-20 \d\d:\d\d)", r"\1+01:00", roster.read_text()))
+    for day in (21, 22):  # reads what the last one has written
+        written = collect(day)
+        assert written.count("+01:00") == 4
+        assert written.count(f"2026-11-{day} 09:05+01:00") == 2
+        assert written.count("2026-11-28 08:05+01:00") == 1
 
 
 def test_a_second_due_date_and_a_second_folder_are_noticed(tmp_path):

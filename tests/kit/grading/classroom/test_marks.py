@@ -213,7 +213,7 @@ def test_a_text_counts_for_everybody_once_somebody_has_read_one(tmp_path):
         ("overrides", "student,exercise,points,comment\na,2.1,1,\na,2.1,2,\n", "2 and 3"),
         ("roster", "student,due\nada,tomorrow\n", "line 2: due is 'tomorrow'"),
         ("roster", "student\nada\nada\n", "line 3: a second row"),
-        ("rules", "percent_per_day = 101", "percent_per_day is 101"),
+        ("rules", "percent_per_day = 101", "is 101; it must be a number from 0 to 100."),
         ("rules", "per_day = 1", "'per_day' is none of"),
     ],
 )
