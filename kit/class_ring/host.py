@@ -329,7 +329,12 @@ def form(room: Room, generation: int) -> None:
     """Connect all members to a ring, in the order in which they joined."""
     addresses = [member.address for member in room.members]
     order = {"do": "form", "generation": generation, "addresses": addresses}
-    room.ask({m: order | {"rank": rank} for rank, m in enumerate(room.members)})
+    try:
+        room.ask({m: order | {"rank": rank} for rank, m in enumerate(room.members)})
+    except LabError as error:  # which only says "the laptop before" or "the next one"
+        ring = [*room.members, room.members[0]]
+        names = " → ".join(member.name for member in ring)
+        raise LabError(f"{error} The ring is {names}.") from error
 
 
 def measure(room: Room, record: Record) -> None:

@@ -124,7 +124,10 @@ def _serve(orders, links, say, tell):
         if what == "end":
             return tell(_line(order))
         if what == "lost":
-            raise LabError("the host of the ring is gone: ask it for a new join code.")
+            raise LabError(
+                "the host is gone, or has refused this laptop. Join again with the code "
+                "that it shows."
+            )
         try:
             reply = _obey(order, links)
         except (OSError, LabError, RuntimeError, ValueError) as error:

@@ -7,6 +7,8 @@ import re
 import socket
 import threading
 import time
+from types import SimpleNamespace
+from typing import NamedTuple
 
 import pytest
 from rich.console import Console
@@ -313,3 +315,20 @@ def test_laptops_listen_where_a_firewall_lets_them():
         int(port) for port in re.findall(r"\b29\d{3}\b", page.partition("firewalls")[2])
     ]
     assert said == [PORT, LINK_PORTS[0], LINK_PORTS[-1]]
+
+
+class Named(NamedTuple):
+    """As much of a member as `form` needs."""
+
+    name: str
+    address: tuple = ()
+
+
+def test_a_link_that_cannot_be_made_is_named_with_the_order_of_the_laptops():
+    def ask(orders):
+        raise LabError("vm #2: the laptop before did not connect.")
+
+    members = [Named(f"vm #{n}") for n in (3, 1, 2)]
+    with pytest.raises(LabError) as error:
+        host.form(SimpleNamespace(members=members, ask=ask), 1)
+    assert str(error.value).endswith("The ring is vm #3 → vm #1 → vm #2 → vm #3.")
