@@ -4,8 +4,12 @@ import json
 import shutil
 import subprocess
 import sys
+from pathlib import Path
+
+import pytest
 
 from helpers.files import REPOSITORY
+from tests import unchanged
 
 ASK = """
 import json, sys
@@ -18,7 +22,8 @@ ITEMS = {
     "answer to 3.1": (Path("tests/helpers/checks/test_checks.py"), {"exercise": "3.1"}),
     "mutant of 2.1": (Path("tests/kit/authoring/test_mutants.py"), {"exercise": "2.1"}),
     "notebook 02": (Path("tests/kit/authoring/test_notebooks.py"), {"lab": "02"}),
-    "code": (Path("tests/kit/grading/test_grade.py"), {}),
+    "code": (Path("tests/kit/grading/test_figure.py"), {}),
+    "code that reads pages": (Path("tests/kit/grading/test_forgeries.py"), {}),
 }
 
 def fingerprints():
@@ -48,8 +53,9 @@ for name, (path, before, after) in json.load(sys.stdin).items():
     told[name] = sorted(one for one in usual if now[one] != usual[one])
 print(json.dumps(told))
 """
-ALL = ["answer to 2.1", "answer to 3.1", "code", "mutant of 2.1", "notebook 02"]
-LAB_02 = ["answer to 2.1", "code", "mutant of 2.1", "notebook 02"]
+CODE = ["code", "code that reads pages"]
+ALL = ["answer to 2.1", "answer to 3.1", *CODE, "mutant of 2.1", "notebook 02"]
+LAB_02 = ["answer to 2.1", *CODE, "mutant of 2.1", "notebook 02"]
 # What is changed, where, how, and which tests are asked again.
 CHANGES = {
     "text of a lab": ("labs/02_throughput.py", "## ", "## So: ", []),
@@ -60,32 +66,35 @@ CHANGES = {
     "probe": ("helpers/lab_02/ex1_throughput/probe.py", "import", "import  ", LAB_02),
     "words": ("helpers/lab_02/ex1_throughput/words.toml", "Which", "What", LAB_02),
     "parameters": ("helpers/lab_02/parameters.py", "by_scale(", "by_scale( ",
-                   ["code", "notebook 02"]),
+                   [*CODE, "notebook 02"]),
     "recorded answer": ("tests/answers/lab_02/ex1_throughput.py", "import", "import ",
-                        ["answer to 2.1", "code", "mutant of 2.1"]),
+                        ["answer to 2.1", *CODE, "mutant of 2.1"]),
     "mutants": ("tests/answers/lab_02/ex1_throughput.mutants.json", "{", "{ ",
-                ["answer to 2.1", "code", "mutant of 2.1"]),
+                ["answer to 2.1", *CODE, "mutant of 2.1"]),
     "every check": ("helpers/checks/observe.py", "200", "201", ALL),
     "words of every check": ("helpers/checks/words.toml", "run ", "make ", ALL),
     "another lab's judge": ("helpers/lab_05/ex1_build/judge.py", "import", "import ",
-                            ["code"]),
+                            CODE),
     "callback": ("callbacks/epoch_recorder.py", "import", "import ", ALL),
-    "sandbox": ("kit/grading/box/sandbox.py", "3072", "3073", ["code"]),
+    "sandbox": ("kit/grading/box/sandbox.py", "3072", "3073", CODE),
     "template of a page": ("kit/grading/classroom/pages/feedback.html.j2", "<", "< ",
-                           ["code"]),
+                           CODE),
     "stored output": ("solutions/02_throughput.ipynb", "text/plain", "text/x",
                       ["notebook 02"]),
     "what nbval lets differ": ("kit/authoring/nbval.cfg", "regex", "regex ",
-                               ["code", "notebook 02"]),
+                               [*CODE, "notebook 02"]),
     "version": ("requirements.txt", "keras==", "keras== ", ALL),
     "test": ("tests/helpers/checks/test_checks.py", "import", "import ",
-             ["answer to 2.1", "answer to 3.1", "code"]),
+             ["answer to 2.1", "answer to 3.1", *CODE]),
+    "page": ("docs/teaching/grading.md", "the", "The", ["code that reads pages"]),
+    "style of the site": ("docs/site/site.css", "{", "{ ", ["code that reads pages"]),
 }  # fmt: skip
 
 
 def test_a_fingerprint_sees_a_change_in_each_kind_of_file_that_decides(tmp_path):
     for name in (
-        "callbacks", "helpers", "kit", "labs", "notebooks", "solutions", "tests", ".ci",
+        "callbacks", "docs", "helpers", "kit", "labs", "notebooks", "solutions", "tests",
+        ".ci",
     ):  # fmt: skip
         ignored = shutil.ignore_patterns("__pycache__")
         shutil.copytree(REPOSITORY / name, tmp_path / name, ignore=ignored)
@@ -103,6 +112,15 @@ def test_a_fingerprint_sees_a_change_in_each_kind_of_file_that_decides(tmp_path)
     assert ended.returncode == 0, ended.stderr
     told = json.loads(ended.stdout)
     assert told == {name: change[3] for name, change in CHANGES.items()}
+
+
+@pytest.mark.parametrize("name", ["test_prose.py", "kit/test_glossary.py"])
+def test_what_reads_only_text_is_always_asked(name):
+    assert unchanged.fingerprint_of(Path("tests", name), {}) is None
+
+
+def test_each_file_of_text_is_there():
+    assert all((REPOSITORY / name).exists() for name in unchanged.OF_TEXT)
 
 
 def test_unchanged_tests_are_left_out_and_changed_ones_run_again(tmp_path):

@@ -9,6 +9,7 @@ import ast
 import functools
 import hashlib
 import json
+import re
 import sys
 from collections import Counter
 from pathlib import Path
@@ -23,6 +24,7 @@ from kit.imports import files_behind
 from kit.labs import all_labs, find_lab
 from kit.todo_cells import modules
 
+PAGES = re.compile(r"\bdocs\b|README|CHANGELOG|CONTRIBUTING")  # in a test that reads them
 KEY = "labs/passed"  # in pytest's cache
 CODE = ("callbacks", "helpers", "kit", "tests", ".ci")
 BESIDE_CODE = ("Makefile", "pyproject.toml", "requirements-hub.txt")
@@ -33,6 +35,9 @@ NOT_CODE = (".pyc", ".ipynb")
 OF_TEXT = (
     "tests/test_style.py", "tests/kit/authoring", "tests/kit/platforms",
     "tests/kit/student", "tests/kit/test_todo_cells.py", "tests/test_canary.py",
+    "tests/test_prose.py", "tests/kit/test_glossary.py", "tests/kit/test_look.py",
+    "tests/kit/test_long_cells.py", "tests/kit/test_working_time.py",
+    "tests/browser/test_site.py",
 )  # fmt: skip
 
 
@@ -61,7 +66,8 @@ def fingerprint_of(path: Path, params: dict) -> tuple[str, str] | None:
         return "notebooks", of_notebook(lab.number, path)
     if any(path.is_relative_to(one) for one in OF_TEXT):
         return None
-    return "tests of code", of_code()
+    text = (REPOSITORY / path).read_text(encoding="utf-8")
+    return "tests of code", of_code() + of_pages() * bool(PAGES.search(text))
 
 
 @functools.cache
@@ -116,6 +122,13 @@ def of_code() -> str:
     found += [REPOSITORY / name for name in BESIDE_CODE]
     files = {path for path in found if path.is_file() and path.suffix not in NOT_CODE}
     return _hash(files, *(_cells(lab.number) for lab in all_labs()))
+
+
+@functools.cache
+def of_pages() -> str:
+    """A hash of the course's pages, and of what is beside them."""
+    found = [*(REPOSITORY / "docs").rglob("*"), *REPOSITORY.glob("*.md")]
+    return _hash(path for path in found if path.is_file() and path.suffix != ".pyc")
 
 
 @functools.cache
