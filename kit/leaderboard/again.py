@@ -45,7 +45,7 @@ def verify(store: Store, top: int, seeds: int, quiet: bool = False) -> list[dict
                 for entry in entries[turn:] + entries[:turn]:
                     _run(store, entry, kind, place)
                     bar.update()
-    found = [_compared(store, board, rows, kind) for board, rows in boards.items()]
+    found = [_compared(store, board, rows, kind, seeds) for board, rows in boards.items()]
     if found:
         store.verified({"boards": found})
     return found
@@ -83,12 +83,12 @@ def _run(store, entry, kind, place):
     store.log(entry["number"], kind, place, log)
 
 
-def _compared(store, board, entries, kind):
+def _compared(store, board, entries, kind, seeds):
     seconds = {
         entry["number"]: [
             run["log"]["seconds"]
             for run in store.runs(entry["number"])
-            if run["kind"] == kind
+            if run["kind"] == kind and run["place"] < seeds
         ]
         for entry in entries
     }

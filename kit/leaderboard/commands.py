@@ -181,9 +181,11 @@ def _on_a_cluster(store, tasks, scheduler):
         if isinstance(result, Exception):
             raise LabError(f"a worker of the cluster failed: {result}")
         number = store.begin(*(result[k] for k in ("code", "settings", "about", "machine")))
-        for run in result["runs"]:
-            store.log(number, run["kind"], run["place"], run["log"])
-        store.decide(number, result["state"], result["reason"], result["result"])
+        if store.entry(number)["state"] == "judging":  # else its verdict stands
+            store.forget(number)  # a part that was judged here: all logs of one machine
+            for run in result["runs"]:
+                store.log(number, run["kind"], run["place"], run["log"])
+            store.decide(number, result["state"], result["reason"], result["result"])
         yield place, store.entry(number)
 
 
@@ -204,7 +206,8 @@ def judge_task(task: dict) -> dict:
             entry = add_entry(store, task["code"], settings, calibrator.seconds, quiet=True)
     if entry["state"] == "record":
         reason = "Judged on a cluster: `labs leaderboard add` compares it with the holder."
-        return entry | {"state": "entry", "reason": reason}
+        result = entry["result"] | {"elsewhere": True}
+        return entry | {"state": "entry", "reason": reason, "result": result}
     return entry
 
 

@@ -106,7 +106,7 @@ def add(
     if again and store.entry(number)["result"].get("why") in ACCIDENTS:
         store.forget(number)
     entry = store.entry(number)
-    if entry["state"] != "judging":
+    if entry["state"] != "judging" and not entry["result"].get("elsewhere"):
         return entry
     verdict = _before(store, entry, problems)
     if verdict is None:
@@ -386,6 +386,8 @@ def _against_the_holder(store, number, verdict, calibrate, quiet):
         return verdict._replace(state="record", reason="The first entry of its board.")
     if verdict.result["score"][1] >= holder["result"]["score"][1]:
         return verdict._replace(reason=f"Entry {holder['number']} is faster.")
+    if _beside_another(entry, holder):  # a record was set while this was interrupted
+        store.forget_pairs(number)
     with Progress(
         what="against the holder", total=2 * rule.PAIRS, unit="run", quiet=quiet
     ) as bar:
@@ -407,6 +409,12 @@ def _against_the_holder(store, number, verdict, calibrate, quiet):
     return Verdict("entry", f"It takes {words}, which is not surely below 1.", result)
 
 
+def _beside_another(entry, holder):
+    """Whether pairs that are kept were run beside another holder than this one."""
+    kept = [run["log"] for run in entry["runs"] if run["kind"] in (OWN, HOLDER)]
+    return any(log.get("holder", holder["number"]) != holder["number"] for log in kept)
+
+
 def _pair(store, entry, holder, place, done):
     """The seconds of both on the same images; every other time the holder runs first."""
     sides = [(OWN, entry), (HOLDER, holder)]
@@ -417,7 +425,9 @@ def _pair(store, entry, holder, place, done):
             data = data_of(store.secret, entry, OWN, place)
             seed = seed_for(store.secret, entry, OWN, place)
             outcome = run_in_box(code, seed, data, entry["settings"]["warm"])
-            log = outcome._asdict() | {"seed": seed, "code": entry["hash"]}
+            log = outcome._asdict() | {
+                "seed": seed, "code": entry["hash"], "holder": holder["number"],
+            }  # fmt: skip
             store.log(entry["number"], kind, place, log)
         done()
     logs = {

@@ -167,6 +167,13 @@ class Store:
                 [entry],
             )
 
+    def forget_pairs(self, entry: int) -> None:
+        """Delete an entry's runs beside a holder; the others stay."""
+        with self._writing():
+            self._file.execute(
+                "delete from run where entry = ? and kind in ('own', 'holder')", [entry]
+            )
+
     def verified(self, result: dict) -> None:
         """Keep the result of judging again."""
         with self._writing():

@@ -185,3 +185,20 @@ def test_a_cluster_judges_by_the_boards_secret_and_sets_no_record(
 def test_the_load_starts_when_it_is_needed():
     with calibrator.Calibrator() as unused:
         assert "_process" not in vars(unused)
+
+
+def test_a_cluster_changes_no_verdict_and_add_compares_what_it_judged(
+    board, tmp_path, quick, monkeypatch
+):
+    def on_a_cluster(function, tasks, address):
+        for place, task in enumerate(json.loads(json.dumps(tasks))):
+            yield place, json.loads(json.dumps(function(task)))
+
+    monkeypatch.setattr(workers, "on_a_cluster", on_a_cluster)
+    path = submission(tmp_path / "class")
+    elsewhere = ["add-all", path.parent, "--scheduler", "tls://somewhere"]
+    here = ["add", path]
+    for words, state in ((elsewhere, "entry"), (here, "record"), (elsewhere, "record")):
+        assert labs(*words).exit_code == 0
+        with Store(board) as store:
+            assert store.entry(1)["state"] == state

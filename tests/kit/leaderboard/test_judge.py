@@ -360,6 +360,46 @@ def test_judging_again_continues_after_an_interruption(store, box):
     assert len(box.calls) == before + 5
 
 
+def test_judging_again_may_continue_with_fewer_seeds(store, box):
+    for number, seconds in ((1, 10.0), (2, 8.0)):
+        box.outcomes[f"own_{number}"] = (0.925, seconds)
+        add(store, variant(number))
+    last = len(box.calls) + 6
+
+    def interrupt(box):
+        if len(box.calls) == last:
+            raise KeyboardInterrupt
+        return box.default
+
+    box.outcomes["own_1"] = box.outcomes["own_2"] = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        again.verify(store, 2, 3, quiet=True)
+    [found] = again.verify(store, 2, 2, quiet=True)
+    assert len(found["pairs"]) == 1
+
+
+def test_pairs_beside_an_earlier_holder_do_not_count(store, box):
+    box.outcomes["own_1"] = (0.925, 20.0)
+    add(store, variant(1))
+    last = len(box.calls) + 12 + 2 * rule.PAIRS - 1
+
+    def interrupt(box):
+        if len(box.calls) > last:
+            raise KeyboardInterrupt
+        return 0.925, 9.9
+
+    box.outcomes["own_2"] = interrupt
+    with pytest.raises(KeyboardInterrupt):
+        add(store, variant(2))
+    assert {run["kind"] for run in store.entry(2)["runs"]} >= {"own", "holder"}
+    box.outcomes["own_2"] = box.outcomes["own_3"] = (0.925, 10.0)
+    assert add(store, variant(3))["state"] == "record"
+    entry = add(store, variant(2))
+    assert entry["state"] == "entry", "it is as fast as the holder is now"
+    holders = [run["log"]["holder"] for run in entry["runs"] if run["kind"] == "holder"]
+    assert holders == [3] * rule.PAIRS
+
+
 def test_the_page_shows_gains_history_and_differences(store, box, tmp_path):
     add(store, submissions.HONEST)
     box.outcomes["own_1"] = (0.925, 8.0)
