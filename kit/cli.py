@@ -252,6 +252,9 @@ def run(
     try:
         went_well = run_labs(labs, parameters, not student, as_json)
     except KeyboardInterrupt as stopped:
+        if not str(stopped):
+            typer.echo("labs: interrupted; no lab was running.", err=True)
+            raise typer.Exit(130) from None
         given = texts_of(parameter or [], str(stopped).split())
         options = [f"-p {shlex.quote(one)}" for one in given]
         options += ["--student"] * student + ["--json"] * as_json
@@ -372,14 +375,17 @@ def launch(
     With --ring or --join, the laptops of a room all-reduce around one ring.
     """
     chosen = find_lab(name)
-    file = Path(hosts) if hosts and Path(hosts).is_file() else None
+    is_file = hosts and "," not in hosts and Path(hosts).is_file()
+    file = Path(hosts) if is_file else None
     if ring or join or file:
         _class_ring(chosen.number, ring, file, join)
         return
     from kit.headless.launch import start
 
     given = parsed(parameter or [], chosen)
-    named = [host.strip() for host in hosts.split(",")] if hosts else []
+    named = [host.strip() for host in hosts.split(",")] if hosts is not None else []
+    if not all(named):
+        raise LabError(f"--hosts takes names such as a,b, without an empty one: {hosts!r}.")
     try:
         start(chosen, given, workers, named, folder, restart, engine)
     except KeyboardInterrupt as stopped:

@@ -504,7 +504,7 @@ def read_card(path: Path) -> dict | None:
         if NAME.fullmatch(path.name):
             _set_aside(path, problem)
         return None
-    return content
+    return {"solution": False, "run": ""} | (content or {})  # older cards lack them
 
 
 def _problem(content):

@@ -1,5 +1,6 @@
 """Execute labs headless, and report what their run cards say."""
 
+import contextlib
 import os
 import time
 
@@ -66,8 +67,9 @@ def run(
             console.print(_ended(results[-1]), style=style, highlight=False)
     except KeyboardInterrupt:
         left = labs[len(results) :]
-        if results:
-            _show(results, name, console, left)
+        with contextlib.suppress(KeyboardInterrupt):  # a second one
+            if results:
+                _show(results, name, console, left)
         raise KeyboardInterrupt(" ".join(lab.number for lab in left)) from None
     _show(results, name, console)
     if as_json:

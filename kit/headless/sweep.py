@@ -12,6 +12,7 @@ import itertools
 import json
 import os
 import re
+import secrets
 import sys
 import tempfile
 from collections.abc import Iterable
@@ -141,9 +142,10 @@ def sweep(
         check_folder(runs_folder(), "run cards", "set LABS_RUNS_DIR to a folder of yours")
         own_folder()
     keys = [_key(lab, point) for point in points]
+    own = secrets.token_hex(4)  # another sweep may do the same run at the same time
     results = {key: _stored(out / f"{key}.json") for key in keys}
     tasks = [
-        {"lab": lab.name, "parameters": point, "run": f"sweep-{key}", "key": key}
+        {"lab": lab.name, "parameters": point, "run": f"sweep-{key}-{own}", "key": key}
         for key, point in dict(zip(keys, points, strict=True)).items()
         if results[key] is None
     ]
@@ -318,6 +320,12 @@ def write_sweep(
     for row in rows:
         if row["error"]:
             console.print(f"{row['name']}: {row['error']}", style="red", markup=False)
+    if any(line.startswith("Only synthetic") for line in notes):
+        console.print(
+            "Some runs had only synthetic data. To measure them again: `labs data fetch`, "
+            "and another --out.",
+            soft_wrap=True,
+        )
     console.print(f"Report: {shown(out / 'index.html')}", highlight=False, soft_wrap=True)
 
 
@@ -326,7 +334,13 @@ def _notes(swept, cards):
     given = [card["parameters"] for card in cards if card and "parameters" in card]
     fixed = {name: value for name, value in (given or [{}])[0].items() if name not in swept}
     parts = [f"{name} {in_words(value)}" for name, value in fixed.items() if value != ""]
-    return [*facts(cards), *([f"Fixed: {', '.join(parts)}"] if parts else [])]
+    sources = [(card or {}).get("measurements", {}).get("data_source") for card in cards]
+    made_up = sources.count("synthetic")
+    return [
+        *facts(cards),
+        *([f"Fixed: {', '.join(parts)}"] if parts else []),
+        *([f"Only synthetic data: {made_up} of {len(cards)} runs"] if made_up else []),
+    ]
 
 
 def _numbers(result):

@@ -633,3 +633,15 @@ def test_the_doctors_findings_are_available_as_json(monkeypatch):
     assert "commit" in found["kit"]["found"]
     assert platform.system() in found["system"]["found"]
     assert found["disk"].keys() == {"state", "found", "to_do"}
+
+
+def test_ctrl_c_while_the_report_is_written_runs_no_lab_again(monkeypatch):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    result = {"card": None, "seconds": 1.0, "error": None, "given": {}}
+    monkeypatch.setattr(kit_run, "_run_one", lambda lab, *_: result | {"lab": lab})
+    monkeypatch.setattr(kit_run, "write_report", interrupt)
+    ended = CliRunner().invoke(app, ["run", "01", "-p", "scale=smoke"])
+    assert ended.exit_code == 130
+    assert "runs what is left" not in ended.output

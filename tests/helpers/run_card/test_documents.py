@@ -17,6 +17,7 @@ from helpers.errors import RunCardError
 from helpers.files import REPOSITORY, TEMPORARY, write_atomically
 from helpers.run_card.documents import (
     KEYS,
+    cards_of,
     latest_cards,
     open_card,
     read_card,
@@ -341,3 +342,13 @@ def test_a_measurement_that_json_cannot_hold_is_none_on_the_card():
     stored = json.loads(card.path.read_text(), parse_constant=pytest.fail)
     assert stored["parameters"] == {"learning_rate": None}
     assert open_card("02_throughput", *given).path == card.path, "it is continued"
+
+
+def test_a_card_of_an_older_version_was_no_solution_and_of_no_command():
+    path = open_card("02_throughput", {}, {}).path
+    content = json.loads(path.read_text())
+    for name in ("run", "solution"):
+        content.pop(name, None)
+    path.write_text(json.dumps(content))
+    [found] = cards_of("02_throughput")
+    assert (found["run"], found["solution"]) == ("", False)

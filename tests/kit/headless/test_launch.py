@@ -11,8 +11,10 @@ from pathlib import Path
 import numpy as np
 import psutil
 import pytest
+from typer.testing import CliRunner
 
 from helpers.errors import LabError
+from kit import cli
 from kit.headless import launch
 from kit.labs import find_lab
 
@@ -297,3 +299,15 @@ def test_after_a_kill_the_training_ends_as_in_one_process(folder):
     for name in found[0]:
         np.testing.assert_array_equal(found[1][name], found[2][name])
         np.testing.assert_allclose(found[1][name], found[0][name], atol=1e-5)
+
+
+def test_names_of_many_hosts_are_no_name_of_a_file(tmp_path):
+    hosts = ",".join(f"node{number:03}" for number in range(40))
+    command = ["launch", "09", "--folder", str(tmp_path), "--hosts"]
+    ended = CliRunner().invoke(cli.app, [*command, hosts])
+    assert ended.exit_code == 0, ended.exception
+    assert len(ended.output.splitlines()) == 40
+    for empty in ("a,b,", ",", ""):
+        ended = CliRunner().invoke(cli.app, [*command, empty])
+        assert isinstance(ended.exception, LabError), empty
+        assert "--hosts takes names such as a,b" in str(ended.exception)

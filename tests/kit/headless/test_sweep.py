@@ -152,3 +152,26 @@ def test_a_sweep_is_named_by_its_labs_question_and_shows_outcomes_of_predictions
         "seed": "0", "seconds": "1.0", "steps_per_second": "2.5",
         "loss_after_one_epoch": "0.26", "error": "",
     }  # fmt: skip
+
+
+def test_two_sweeps_at_once_do_not_take_each_others_cards(tmp_path, monkeypatch):
+    names = set()
+
+    def run_one(task):
+        names.add(task["run"])
+        return {"card": None, "seconds": 0.0, "error": "x", "notebook": ""}
+
+    monkeypatch.setattr(sweep, "run_one", run_one)
+    for _ in range(2):
+        sweep.sweep(find_lab("01"), ["seed=0"], out=tmp_path)
+    assert len(names) == 2
+
+
+def test_a_sweep_says_how_many_runs_had_no_data_set():
+    cards = [{"measurements": {"data_source": one}} for one in ("synthetic", "mnist")]
+    facts = {
+        "parameters": {"scale": "smoke"},
+        "environment": {"device": {"name": "CPU"}, "versions": {}},
+    }
+    notes = sweep._notes([], [facts | card for card in cards])
+    assert "Only synthetic data: 1 of 2 runs" in notes
