@@ -195,8 +195,9 @@ class CellErrors:
     def _failed_cell(self, names, before):
         """The last of the first `before` cells that should have made one of the names."""
         for cell in without_deleted(self.cells[:before])[::-1]:
-            if cell.problem and (needed := names & names_made(cell.source)):
+            if (needed := names & names_made(cell.source)) and cell.problem:
                 return cell, min(needed)
+            names = names if IN_CHECK.search(cell.source) else names - needed
         return None
 
     def _deleted(self, missing):
@@ -220,12 +221,11 @@ class CellErrors:
         """What to do about a cell that failed: its own reason may be one further up."""
         if cell.problem.startswith(UNREADABLE):
             return "Correct it, run that cell, and then this one."
-        first, made = cell, names_made(cell.source)
+        first = cell
         while found := self._failed_cell(
-            names_read(first.source) - made, self.cells.index(first)
+            names_read(first.source) - names_made(first.source), self.cells.index(first)
         ):
             first = found[0]
-            made = names_made(first.source)
         want = re.search(r"with a (NameError|ParameterError)$", first.problem)
         again = RUN_ABOVE if want else "Run it again, and then the cells after it."
         if first.problem.startswith(UNREADABLE):

@@ -19,7 +19,7 @@ def names_made(source: str) -> set[str]:
             names.add(node.name)  # what it binds inside is its own
         elif isinstance(node, ast.alias):
             names.add((node.asname or node.name).split(".")[0])
-        else:
+        elif not isinstance(node, ast.comprehension):  # what it binds is its own, too
             if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
                 names.add(node.id)
             elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):

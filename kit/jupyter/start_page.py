@@ -20,11 +20,13 @@ from helpers.notebook.notebooks import (
     read_notebook,
     students_folder,
 )
+from helpers.plain_json import storable
 from helpers.run_card import progress
 from helpers.run_card.predictions import factor_text, how_they_went, typical_factor
 from helpers.run_card.progress import Progress
 from helpers.texts import HELPERS
 from kit import look, working_time
+from kit.labs import all_labs
 
 TEMPLATES = Path(__file__).parent
 AT_ITS_TOP = r"(?!)"  # matches no cell
@@ -65,10 +67,11 @@ class LabState(NamedTuple):
         """
         text = escape(text)
         if not self.rivals:
-            return Markup(f'<a {more}href="{folder}{quote(self.file)}">{text}</a>')
+            file = quote(os.fsencode(self.file))  # whatever bytes are in it
+            return Markup(f'<a {more}href="{folder}{file}">{text}</a>')
         each = [
-            f'<a {more}href="{folder}{quote(file)}">{escape(file)}</a>'
-            for file in self.rivals
+            f'<a {more}href="{folder}{quote(os.fsencode(file))}">{escape(name)}</a>'
+            for file, name in zip(self.rivals, map(storable, self.rivals), strict=True)
         ]
         return Markup(f"{text}: {', '.join(each[:-1])} or {each[-1]}?")
 
@@ -149,7 +152,7 @@ def _card(state, folder):
         # Such as a copy, whose first cells were run last.
         "own_file": ""
         if state.rivals or state.file == f"{state.name}.ipynb"
-        else state.file,
+        else storable(state.file),
         "picture": lab_picture(state.name),
         "number": state.name[:2],
         "minutes": working_time.in_hours(state.minutes),
@@ -183,7 +186,8 @@ def lab_states() -> list[LabState]:
     for path in (REPOSITORY / "solutions").glob("*.ipynb"):
         if LAB_NAME.fullmatch(path.stem):
             found.setdefault(path.stem, ("", read_notebook(path), ()))
-    return [_state(name, *found[name]) for name in sorted(found)]
+    known = {lab.name for lab in all_labs()}  # "08_notes" is a student's own
+    return [_state(name, *found[name]) for name in sorted(found) if name in known]
 
 
 def way_on(states: list[LabState]) -> tuple[str, LabState | None, str]:

@@ -118,6 +118,8 @@ def give_back(mine: NotebookNode, given: NotebookNode, number: str) -> NotebookN
             for n, cell in enumerate(cells)
             if n == place or _grade_id(cell) != _grade_id(ours)
         ]
+    ids = {cell.get("id") for cell in cells}
+    cells = [cell if cell.get("id") else _renamed(cell, None, ids) for cell in cells]
     return _notebook(cells, mine.metadata)
 
 

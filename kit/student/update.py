@@ -61,7 +61,7 @@ def update(labs: list[Lab]) -> Iterator[str]:
             if is_older(lab, have):
                 mine = have[lab.name]
                 yield which_one(lab.name, mine) if mine.rivals else _update(lab, mine.path)
-        if handed_out_list().read_bytes() != (WORK / LIST).read_bytes():
+        if _texts(handed_out_list()) != _texts(WORK / LIST):
             copy = _replace(WORK / LIST, handed_out_list().read_bytes())
             new, old = display_path(WORK / LIST), display_path(copy)
             yield f"{new} is new, and {old} the one before."
@@ -144,6 +144,11 @@ def _update(lab, path):
         f"{display_path(path)} has the new version, and {display_path(copy)} what you had."
     )
     return " ".join([done, *more, IF_OPEN])
+
+
+def _texts(path):
+    """What can be read in a notebook: JupyterLab changes the rest when it saves it."""
+    return [cell.source for cell in notebook.cells] if (notebook := _read(path)) else None
 
 
 def _count(text, notebook):

@@ -821,3 +821,23 @@ def test_after_a_restart_each_cell_says_in_one_line_what_it_needs(kernel, number
     assert not {name: text for name, text in said.items() if "\n" in text}
     needed = [text for text in said.values() if "has not been run. " in text]
     assert len(needed) > len(said) / 2
+
+
+def test_a_name_that_a_later_cell_has_made_is_not_blamed_on_one_that_failed(kernel):
+    kernel.run("rate = 0.1\nfitted = dict(rate=rate) + 1")
+    kernel.run("fitted = [1]")
+    raised, _ = kernel.run("print(fitted[3])")
+    assert "needs fitted" not in raised
+    assert "IndexError" in raised.splitlines()[-1]
+    kernel.run("from helpers.checks import check")
+    kernel.run("sweep = None")
+    kernel.run("def sweep(:\n    pass")
+    kernel.run(CHECK)
+    raised, _ = kernel.run("sweep(1)")
+    assert "needs sweep from cell" in raised, "a check makes no answer"
+
+
+def test_a_variable_of_a_comprehension_is_no_name_of_its_cell(kernel):
+    kernel.run("lengths = {own_name: 1 for own_name in ('a', 'b')} + 1")
+    raised, _ = kernel.run("own_name / 0")
+    assert "needs own_name" not in raised

@@ -22,6 +22,7 @@ table["a"] = side = area(2)
 def test_what_a_cell_makes_is_not_what_its_functions_make():
     assert names_made(CELL) == {"m", "area", "Shape", "table", "side"}
     assert names_assigned(CELL) == {"table", "side"}
+    assert names_made("squares = [n * n for n in range(9)]") == {"squares"}
     assert made_in_words("2") == "nothing"
     assert made_in_words(CELL) == "`Shape`, `area`, `m`, `side`, `table`"
 

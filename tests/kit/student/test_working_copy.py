@@ -1,12 +1,14 @@
 """Updating never hurts: new versions come in, and what a student wrote stays."""
 
 import json
+import os
 import random
 import re
 import resource
 import shutil
 import stat
 import subprocess
+import warnings
 from concurrent.futures import ThreadPoolExecutor
 from types import SimpleNamespace
 
@@ -690,3 +692,50 @@ def test_the_commands_say_what_they_did_in_a_line(course):
     [line] = said("update", "02")
     assert line.startswith("work/02_throughput.ipynb has the new version")
     assert line.endswith("choose Revert.")
+
+
+def test_a_students_own_notebook_with_a_number_is_no_lab(course, monkeypatch):
+    monkeypatch.setattr(start_page, "REPOSITORY", course)
+    working_copy.make()
+    before = start_page.lab_states()
+    nbformat.write(nbformat.v4.new_notebook(), course / "work" / "02_notes.ipynb")
+    assert start_page.lab_states() == before
+
+
+def test_a_name_that_is_no_utf_8_does_not_take_the_start_page_down(course, monkeypatch):
+    monkeypatch.setattr(start_page, "REPOSITORY", course)
+    working_copy.make()
+    mine = course / "work" / "02_throughput.ipynb"
+    mine.rename(course / "work" / os.fsdecode(b"L\xf6sung 02.ipynb"))
+    page = start_page.page().encode().decode()
+    assert "L%F6sung%2002.ipynb" in page
+
+
+def test_a_notebook_without_ids_is_reset_without_a_warning(course):
+    working_copy.make()
+    path = course / "work" / "02_throughput.ipynb"
+    content = json.loads(path.read_text(encoding="utf-8"))
+    content["nbformat_minor"] = 4
+    for cell in content["cells"]:
+        del cell["id"]
+        if "".join(cell["source"]).startswith("# TODO 2.1"):
+            cell["source"] = "# TODO 2.1: mine"
+    path.write_text(json.dumps(content), encoding="utf-8")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert "what you had is in work/backups/" in update.reset("2.1")
+        assert "# TODO 2.1: mine" not in sources(read(path))
+        assert update.reset("2.1").endswith("nothing to do.")
+
+
+def test_a_list_of_labs_that_jupyterlab_saved_is_not_older(course):
+    working_copy.make()
+    path = course / "work" / "index.ipynb"
+    notebook = read(path)
+    notebook.metadata["kernelspec"] = {"name": "other", "display_name": "Other"}
+    nbformat.write(notebook, path)
+    assert list(update.update(all_labs())) == []
+    notebook.cells[0].source = "An older list"
+    nbformat.write(notebook, path)
+    [line] = update.update(all_labs())
+    assert "index.ipynb is new" in line
