@@ -122,8 +122,8 @@ def grade(
     if out.resolve() == folder.resolve():
         raise LabError("--out must not be the folder of submissions.")
     _refuse_a_folder_of_classes(folder)
+    given = read_given(out)  # before overrides.csv, which `labs mark` writes after it
     class_files, left_out = feedback.read_files(out), read_left_out(out)
-    read_given(out)  # a damaged file is better named now than after grading
     submissions, unassigned = find(folder, labs or all_labs())
     if labs is None:
         there = {one.lab for one in submissions if one.path or not is_none(one)}
@@ -187,7 +187,7 @@ def grade(
                 for stored, result in results.items()
                 if result
             ]
-            to_look_at = feedback.write(graded, labs, unassigned, out, class_files)
+            to_look_at = feedback.write(graded, labs, unassigned, out, class_files, given)
         for line in to_look_at:
             print(line)
     return graded

@@ -68,6 +68,12 @@ def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, str, str]]:
             yield cells["ID"], name, cells.get("SIS Login ID", ""), "", ""
 
 
+def numbers(table: list[list[str]]) -> list[list[str]]:
+    """The cells that may hold points: a section may be called 2.1."""
+    first = table[0].index(SECTION) + 1
+    return [row[first:] for row in table[1:]]
+
+
 def _name(head, row):
     return ", ".join(cell for cell in row[: head.index("ID")] if cell)
 

@@ -64,9 +64,11 @@ def collect(
     # Before anything is written: a mistake here must leave no half-filled folder.
     known = class_files.read_roster(out, find_lab)
     people = read_table(table)[0] if table else []
-    collected, names, seen = read_collected(out), _names(known), update.read_seen(out)
+    collected, seen = read_collected(out), update.read_seen(out)
     before = {lab: set(students) for lab, students in collected.items()}
     earlier = set().union(*before.values())
+    known = class_files.with_folders(known, earlier)
+    names = _names(known)
     was_there = submissions.exists() and any(
         path.name != update.PUT for path in submissions.iterdir()
     )
@@ -101,12 +103,15 @@ def collect(
         unseen = {who for who, one in stamps if one not in seen.get(who, {})}
         changed = plan.changed if was_there else unseen
         excused = _excused(people, labs)
+        lab = labs[0] if len(labs) == 1 else ""
+        is_second = bool(before and lab and lab not in before)
         unread = _write_roster(
-            out / "roster.csv", known, owners, people, due, changed, excused
+            out / "roster.csv", known, owners, people, due, changed, excused, lab, is_second
         )
         changes = update.in_words(plan, submissions)
         changes += _without_a_row(owners, people, table)
-        changes += _dates_that_stay(known, due, out / "roster.csv")
+        of_lab = [p for p in known if p.lab == lab or not (p.lab or is_second)]
+        changes += _dates_that_stay(of_lab, due, out / "roster.csv")
         if not was_there:
             lab_before = {s for lab in labs for s in before.get(lab, ())}
             changes += _of_another_folder(
@@ -301,7 +306,7 @@ def _excused(table, labs):
     return found
 
 
-def _write_roster(path, known, owners, table, due, changed, excused):
+def _write_roster(path, known, owners, table, due, changed, excused, lab, is_second):
     """Add who is new, when they submitted and who has an extension; change nothing else.
 
     Those who are not `changed` keep the later date of submission, because the table may
@@ -326,6 +331,10 @@ def _write_roster(path, known, owners, table, due, changed, excused):
         applies = None if is_canvas and not owner.is_late else due
         new = class_files.Person(student, name, number, email)._asdict()
         row = rows.setdefault((student, ""), new)
+        if is_second and (student, lab) not in rows:
+            # The dates that are there belong to the lab that was collected first.
+            rows[student, lab] = {**row, "lab": lab, "due": None, "submitted": None}
+        row = rows.get((student, lab), row)
         # Who has a time zone in one date needs it in both.
         zone = next((date.tzinfo for date in (row["due"], row["submitted"]) if date), None)
         row["due"] = row["due"] or (applies and applies.replace(tzinfo=zone))
@@ -441,6 +450,7 @@ def hand_back(
             f"{out} has no roster.csv with these students, so nothing says whose row of "
             f"{table_path} is whose: give the folder that `labs collect` wrote with --out."
         )
+    _refuse_a_part_of_the_grades(out, results)
     table, form = read_table(table_path)
     by_id = {(r["person"] or {}).get("id"): r for r in results}
     grades = {
@@ -458,7 +468,7 @@ def hand_back(
         )
     collected = [*read_collected(out).get(lab.name, {}).values()]
     _refuse_another_platform(table_path, table, collected, "the zip that was collected")
-    decimals = decimals_of(table, form.delimiter)
+    decimals = decimals_of((moodle if is_moodle else canvas).numbers(table), form.delimiter)
     made = moodle.filled(table, grades, decimals) if is_moodle else (
         canvas.filled(table, grades, decimals, lab, column)
     )  # fmt: skip
@@ -486,6 +496,15 @@ def hand_back(
         f"{by_id[number]['student']} has {grade} in {table_path} and no grade now, but "
         "Moodle keeps the old one: clear it there by hand"
         for number, grade in standing.items()
+    ]
+    missing += [
+        f"{r['student']} has handed in and is excused in {out / 'roster.csv'}, but not in "
+        f"{table_path}: clear `excused` there and grade again, or excuse them in Canvas"
+        for r in results
+        if not is_moodle
+        and r.get("excused")
+        and r["status"] != "missing"
+        and (r["person"] or {}).get("id") in listed - excused
     ]
     missing += [
         f"{r['student']}: no zip that was collected has their {lab.name}, so feedback.zip "
@@ -547,6 +566,19 @@ def _refuse_old_grades(out, decisions):
                 "it says: give the same `labs grade` command once more. It grades nothing "
                 "twice."
             )
+
+
+def _refuse_a_part_of_the_grades(out, results):
+    """An interrupted run has written the grades of those whom it came to."""
+    there = {result["student"] for result in results}
+    roster = class_files.with_folders(class_files.read_roster(out, find_lab), there)
+    lacking = {person.student for person in roster} - there
+    lacking -= {name for name in lacking if name.strip() in there}
+    if lacking:
+        raise LabError(
+            f"{out} has no grades of {_in_short(lacking)}, because grading was "
+            "interrupted: give the same `labs grade` command once more."
+        )
 
 
 def _fraction(result):

@@ -97,6 +97,13 @@ def people(table: list[list[str]]) -> Iterator[tuple[str, str, str, str, str]]:
             yield number, name, email, submitted, until
 
 
+def numbers(table: list[list[str]]) -> list[list[str]]:
+    """The cells that hold points: another column may have an id such as 12.345."""
+    head, *rows = table
+    own = [n for n, name in enumerate(_english(head)) if name in ("Grade", MOST)]
+    return [[row[n] for n in own if n < len(row)] for row in rows]
+
+
 def identity(cells: dict[str, str]) -> str:
     """The number at the end of `Participant 123` or `Teilnehmer/in 123`."""
     found = re.search(r"(\d{1,18})\s*$", cells.get("Identifier", ""))

@@ -11,7 +11,7 @@ import io
 import math
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from types import MappingProxyType
@@ -23,7 +23,7 @@ from helpers.plain_json import storable
 from kit.grading.classroom.csv_text import read_csv_text
 from kit.labs import Lab
 
-FILES = ("overrides.csv", "roster.csv", "rules.toml")
+FILES = ("overrides.csv", "roster.csv", "rules.toml", "seen.json")  # what was collected
 LONGEST_COMMENT = 4000  # characters
 ROSTER = ("student", "name", "id", "email", "lab", "due", "submitted", "excused")
 OVERRIDES = ("student", "exercise", "points", "comment")
@@ -246,16 +246,44 @@ def for_students(files: ClassFiles, students: set[str]) -> ClassFiles:
     def meant(row):
         return row if row.student in students else row._replace(student=row.student.strip())
 
-    return files._replace(
-        roster=tuple(map(meant, files.roster)),
-        overrides=tuple(map(meant, files.overrides)),
+    roster = with_folders(map(meant, files.roster), students)
+    overrides = tuple(map(meant, files.overrides))
+    names, seen = {person.id: person.student for person in roster if person.id}, {}
+    for one in overrides:
+        known = one.student in students or one.student not in names
+        name = one.student if known else names[one.student]
+        first = seen.setdefault((name, one.exercise), one.line)
+        if first != one.line:
+            raise LabError(
+                f"overrides.csv: lines {first} and {one.line} are about the same answer "
+                f"of {name}: keep one."
+            )
+    return files._replace(roster=roster, overrides=overrides)
+
+
+def with_folders(roster: Iterable[Person], students: Collection[str]) -> tuple[Person, ...]:
+    """The same rows, with a folder's name for one that a program has spoilt.
+
+    Excel may save "?ule_101" for "Şule_101"; the number that `labs collect` has put at the
+    end of the folder's name still says whose row it is.
+    """
+    roster = tuple(roster)
+    strange = set(students) - {person.student for person in roster}
+    by_id = {one.rpartition("_")[2]: one for one in strange}
+    return tuple(
+        person._replace(student=by_id[person.id])
+        if person.student not in students
+        and person.student.endswith(f"_{person.id}")
+        and person.id in by_id
+        else person
+        for person in roster
     )
 
 
 def _roster(path, find_lab):
     if not path.is_file():
         return
-    seen = set()
+    seen, owners = set(), {}
     for line, row in rows(path, ROSTER[:1]):
         lab = row.get("lab", "") and find_lab(row["lab"]).name
         student = row["student"]
@@ -268,6 +296,9 @@ def _roster(path, find_lab):
         if all(dates.values()) and len({d.tzinfo is None for d in dates.values()}) == 2:
             raise LabError(f"{path}: line {line}: only one of the dates has a time zone.")
         name, own_id, email = (row.get(key, "")[:300] for key in ("name", "id", "email"))
+        owner = owners.setdefault(own_id, student.strip())
+        if own_id and owner != student.strip():
+            raise LabError(f"{path}: line {line}: {owner!r} has the id {own_id} as well.")
         labs = re.split(r"[\s,;]+", row.get("excused", ""))
         excused = " ".join(find_lab(one).number for one in filter(None, labs))
         yield Person(student, name, own_id, email, lab, **dates, excused=excused)
@@ -275,7 +306,11 @@ def _roster(path, find_lab):
 
 def _date(path, line, name, row):
     try:
-        return datetime.fromisoformat(row[name]) if row.get(name) else None
+        if not row.get(name):
+            return None
+        if ":" not in row[name]:  # midnight before that day is not what anybody means
+            raise ValueError(row[name])
+        return datetime.fromisoformat(row[name])
     except ValueError as error:
         raise LabError(
             f"{path}: line {line}: {name} is {row[name][:40]!r}; write it as {DATE}."
@@ -348,7 +383,7 @@ def _rules(path):
     if not path.is_file():
         return Rules()
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise LabError(f"{path}: {error}.") from error
     if unknown := sorted(set(given) - set(Rules._fields)):

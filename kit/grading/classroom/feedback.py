@@ -8,6 +8,7 @@ import os
 import re
 import shlex
 from collections import defaultdict
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
@@ -17,7 +18,7 @@ from helpers.plain_json import write_json
 from kit import look
 from kit.grading.classroom import item_statistics, marks
 from kit.grading.classroom.class_files import ClassFiles, as_csv, read_class_files
-from kit.grading.classroom.given_for import outdated
+from kit.grading.classroom.given_for import Given, Key, outdated
 from kit.grading.classroom.in_words import Plot, in_words
 from kit.grading.classroom.marking import link as marking_link
 from kit.grading.classroom.marking.rubric import read_rubric, with_points
@@ -51,6 +52,7 @@ def write(
     unassigned: list[tuple[str, str]],
     out: Path,
     class_files: ClassFiles | None = None,
+    given: Mapping[Key, Given] | None = None,
 ) -> list[str]:
     """Write the grades, the instructor's pages and the students' pages.
 
@@ -72,7 +74,7 @@ def write(
     class_files = class_files or ClassFiles()
     results = [{"about": {}} | result for result in results]
     texts = {lab.name: written(lab) for lab in labs}
-    old = outdated(out, results, class_files)
+    old = outdated(out, results, class_files, given)
     marked = marks.marked(results, texts, class_files, old)
     write_atomically(out / "grades.csv", grades_csv(marked, labs))
     public = [

@@ -85,7 +85,10 @@ def answer_digest(result: Mapping[str, Any], exercise: str) -> str:
 
 
 def outdated(
-    out: Path, results: Iterable[Result], class_files: ClassFiles
+    out: Path,
+    results: Iterable[Result],
+    class_files: ClassFiles,
+    known: Mapping[Key, Given] | None = None,
 ) -> frozenset[Key]:
     """The decisions whose answers have changed since, and remember all others.
 
@@ -102,7 +105,11 @@ def outdated(
     -------
     frozenset of (student, exercise)
     """
-    known, shown, found = read_given(out), _last_grades(out), set()
+    known = read_given(out) if known is None else known
+    shown, found = _last_grades(out), set()
+    # An interrupted run lacks some: what was decided about them is remembered as well.
+    there_now = {(one["student"], one["lab"]) for one in results}
+    results = [*results, *(one for key, one in shown.items() if key not in there_now)]
     there = {(one.student, one.exercise) for one in class_files.overrides}
     given = {key: one for key, one in known.items() if key in there}
     for result in results:
@@ -122,7 +129,10 @@ def outdated(
                 given[key] = Given(decision, answer)
             if given[key].answer != now:
                 found.add(key)
-    if given != known:
+    # `labs mark` may have saved while this ran, which began with older overrides.
+    stored = read_given(out)
+    given |= {key: one for key, one in stored.items() if known.get(key) != one}
+    if given != stored:
         write_given(out, given)
     return frozenset(found)
 

@@ -4,6 +4,7 @@ import codecs
 import csv
 import html
 import io
+import json
 import re
 import shlex
 import shutil
@@ -14,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from kit.grading.classroom.class_files import read_roster
+from kit.grading.classroom import class_files, feedback
+from kit.grading.classroom.class_files import for_students, read_roster
 from kit.labs import all_labs, find_lab
+from kit.platforms import canvas, moodle
 from kit.platforms.decimals import decimals_of
 from kit.platforms.rehearsal import rehearse
 from kit.todo_cells import todo_cells
@@ -744,3 +747,127 @@ def test_a_zip_in_the_place_of_the_table_is_named(tmp_path):
     archive = zipped(tmp_path / "class.zip", ["A_1_assignsubmission_file/a.ipynb"])
     said = labs("collect", archive, tmp_path / "in", "--table", archive, status=1)
     assert said.endswith("is a zip or an Excel file, where a table in CSV is asked for.\n")
+
+
+def test_the_decimal_mark_is_that_of_the_points():
+    head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01"]
+    gradebook = [
+        head,
+        ["    Points Possible", "", "", "", "10,00"],
+        ["Lovelace, Ada", "901", "ada", "2.1", ""],
+    ]
+    assert decimals_of(canvas.numbers(gradebook), ";").mark == ","
+    head = ["Identifier", "ID number", "Grade", "Maximum grade", "Last modified (grade)"]
+    row = ["Participant 1", "12.345", "", "80,00", "-"]
+    assert decimals_of(moodle.numbers([head, row]), ",").mark == ","
+
+
+def test_dates_of_a_second_lab_do_not_replace_those_of_the_first(tmp_path):
+    grades, other = tmp_path / "grades", find_lab("02")
+    head = [*MOODLES_HEAD[:3], "Last modified (submission)", MOODLES_HEAD[3]]
+    for day, lab in ((20, LAB), (27, other)):
+        file = f"A B_1_assignsubmission_file/{lab.notebook.name}"
+        archive = zipped(tmp_path / f"{day}.zip", [file])
+        came = f"Friday, {day} November 2026, 9:05 AM"
+        given = table(tmp_path / "given.csv", head, ["Participant 1", "", "", came, "-"])
+        labs(
+            "collect",
+            archive,
+            tmp_path / "in",
+            "--table",
+            given,
+            "--due",
+            f"2026-11-{day} 23:59",
+            "--out",
+            grades,
+        )
+    roster = {p.lab: (p.due.day, p.submitted.day) for p in read_roster(grades, find_lab)}
+    assert roster == {"": (20, 20), other.name: (27, 27)}
+
+
+def _graded(student, status="graded"):
+    return {
+        "student": student,
+        "lab": LAB.name,
+        "status": status,
+        "problem": "",
+        "exercises": {},
+        "about": {},
+        "texts": [],
+        "needs": [],
+        "total": None,
+        "of": 6,
+        "file_name": student,
+        "late": {"words": ""},
+        "open": [],
+        "so_far": 0,
+    }
+
+
+def test_a_part_of_the_grades_does_not_go_back(tmp_path):
+    (tmp_path / "roster.csv").write_text("student,id\nada,1\nbob,2\n")
+    one = _graded("ada") | {"person": {"id": "1"}}
+    decisions = class_files.digests_of(tmp_path)
+    (tmp_path / "grades.json").write_text(
+        json.dumps({"results": [one], "decisions": decisions})
+    )
+    head = [*MOODLES_HEAD, "Maximum grade"]
+    rows = [[f"Participant {n}", "", "", "-", "10"] for n in (1, 2)]
+    given = table(tmp_path / "given.csv", head, *rows)
+    said = labs("hand-back", given, "--out", tmp_path, status=1)
+    assert "has no grades of bob, because grading was interrupted" in said
+
+
+def test_who_is_excused_here_and_not_in_canvas_is_named(tmp_path):
+    (tmp_path / "roster.csv").write_text("student,id,excused\nada,901,01\n")
+    one = _graded("ada") | {"person": {"id": "901"}, "excused": True}
+    decisions = class_files.digests_of(tmp_path)
+    (tmp_path / "grades.json").write_text(
+        json.dumps({"results": [one], "decisions": decisions})
+    )
+    head = ["Student", "ID", "SIS Login ID", "Section", "Lab 01"]
+
+    def given(cell):
+        return table(
+            tmp_path / "given.csv",
+            head,
+            ["Points Possible", "", "", "", "10"],
+            ["Lovelace, Ada", "901", "ada", "A", cell],
+        )
+
+    said = labs("hand-back", given(""), "--out", tmp_path, status=1)
+    assert "ada has handed in and is excused in" in said
+    assert "is excused in" not in labs("hand-back", given("EX"), "--out", tmp_path)
+
+
+def test_a_name_that_excel_cannot_save_stays_that_of_the_folder(tmp_path):
+    grades, student = tmp_path / "grades", "Şule_101"
+    archive = zipped(
+        tmp_path / "class.zip", [f"{student}_assignsubmission_file/{LAB.notebook.name}"]
+    )
+    given = worksheet(tmp_path / "given.csv", _101="Submitted for grading")
+    command = "collect", archive, tmp_path / "in", "--table", given, "--out", grades
+    labs(*command)
+    roster = grades / "roster.csv"
+    saved = roster.read_text(encoding="utf-8").replace(",", ";")
+    roster.write_bytes(saved.encode("cp1252", "replace"))
+    [person] = for_students(feedback.read_files(grades), {student}).roster
+    assert (person.student, person.id) == (student, "101")
+    labs(*command)
+    assert [p.student for p in read_roster(grades, find_lab)] == [student]
+    assert [path.name for path in (tmp_path / "in").iterdir() if path.is_dir()] == [student]
+
+
+def test_a_newer_notebook_that_is_not_graded_yet_does_not_go_back(tmp_path):
+    name, grades = LAB.notebook.name, tmp_path / "grades"
+    for text in ("first", "better"):
+        files = {f"A B_1_assignsubmission_file/{name}": text}
+        archive = dated(tmp_path / f"{text}.zip", files, (2026, 11, 20, 9, 0, len(text)))
+        labs("collect", archive, tmp_path / "in", "--out", grades)
+        if text == "first":
+            decisions = class_files.digests_of(grades)
+    stored = {"results": [], "decisions": decisions}
+    (grades / "grades.json").write_text(json.dumps(stored))
+    given = worksheet(tmp_path / "given.csv", _1="")
+    said = labs("hand-back", given, "--out", grades, status=1)
+    assert "seen.json has changed since the grades were made" in said

@@ -122,7 +122,7 @@ def test_missing_is_zero_only_if_a_rule_says_so_and_nothing_was_handed_in(graded
 
 def test_missing_is_not_zero_before_it_is_due(graded):
     dates = {"ada": "", "bob": "", "cyd": "", "joe": "2999-12-01 10:00"}
-    dates["nothing there"] = "2020-01-01"
+    dates["nothing there"] = "2020-01-01 00:00"
     roster = "student,due\n" + "".join(f"{name},{due}\n" for name, due in dates.items())
     out, _ = graded(rules="missing = 0\n", roster=roster)
     assert totals(out)["joe"] == ""

@@ -22,6 +22,7 @@ from helpers.exercise import find_exercise
 from kit.authoring.recorded_answers import recorded_answers
 from kit.generate import generate
 from kit.grading.classroom import class_files, feedback, given_for, marks, similar
+from kit.grading.classroom.class_files import Override, read_roster, write_overrides
 from kit.grading.classroom.feedback import all_points, failing_row, with_code
 from kit.grading.classroom.in_words import in_words
 from kit.labs import all_labs, find_lab
@@ -381,3 +382,62 @@ def test_a_lab_asks_for_one_answer_in_words(lab):
 def test_a_hint_shows_code_as_code_and_nothing_else_as_html():
     said = with_code('Does `x[a<b]` work? <script> is "no" `')
     assert said == ("Does <code>x[a&lt;b]</code> work? &lt;script&gt; is &quot;no&quot; `")
+
+
+def test_two_students_with_one_id_are_refused(tmp_path):
+    (tmp_path / "roster.csv").write_text("student,id,lab\nada,7,\nada,7,02\nbob,7,\n")
+    with pytest.raises(LabError, match="line 4: 'ada' has the id 7 as well"):
+        read_roster(tmp_path, find_lab)
+
+
+def test_a_name_and_an_id_are_not_two_decisions(tmp_path):
+    (tmp_path / "roster.csv").write_text("student,id\nada,7\n")
+    rows = "student,exercise,points,comment\n7,2.1,0,\nada,2.1,2,\n"
+    (tmp_path / "overrides.csv").write_text(rows)
+    files = feedback.read_files(tmp_path)
+    with pytest.raises(LabError, match="lines 2 and 3 are about the same answer of ada"):
+        class_files.for_students(files, {"ada"})
+
+
+@pytest.mark.parametrize("day", ["2026-11-20", "20261120", "2026-W47-5"])
+def test_a_day_without_a_time_is_no_due_date(tmp_path, day):
+    (tmp_path / "roster.csv").write_text(f"student,due\nada,{day}\n")
+    with pytest.raises(LabError, match=r"line 2: due is .*; write it as 2026-11-20 23:59"):
+        read_roster(tmp_path, find_lab)
+
+
+def test_rules_may_begin_with_the_mark_that_notepad_writes(tmp_path):
+    (tmp_path / "rules.toml").write_bytes(b"\xef\xbb\xbfpercent_per_day = 10\n")
+    assert feedback.read_files(tmp_path).rules.percent_per_day == 10
+
+
+def with_words(words):
+    one = result(texts={"2.figure": words})
+    exercises = {name: value | {"code": ""} for name, value in one["exercises"].items()}
+    return one | {"exercises": exercises}
+
+
+def test_a_mark_that_is_saved_while_grading_runs_stays_with_its_answer(tmp_path):
+    first, second = with_words("A law."), with_words("Two laws.")
+    (tmp_path / "grades.json").write_text(json.dumps({"results": [first]}))
+    known, files = given_for.read_given(tmp_path), feedback.read_files(tmp_path)
+    mark = Override("ada", "2.figure", 2, "", 0)  # as `labs mark` saves it meanwhile
+    given = given_for.Given(
+        given_for.decision_digest(mark), given_for.text_digest("A law.")
+    )
+    given_for.write_given(tmp_path, {("ada", "2.figure"): given})
+    write_overrides(tmp_path, [mark])
+    assert not given_for.outdated(tmp_path, [second], files, known)
+    (tmp_path / "grades.json").write_text(json.dumps({"results": [second]}))
+    files = feedback.read_files(tmp_path)
+    assert given_for.outdated(tmp_path, [second], files) == {("ada", "2.figure")}
+
+
+def test_an_interrupted_grading_forgets_no_answer(tmp_path):
+    (tmp_path / "grades.json").write_text(json.dumps({"results": [with_words("A law.")]}))
+    write_overrides(tmp_path, [Override("ada", "2.figure", 2, "", 0)])
+    files = feedback.read_files(tmp_path)
+    given_for.outdated(tmp_path, [], files)  # interrupted before ada
+    (tmp_path / "grades.json").write_text(json.dumps({"results": []}))
+    later = given_for.outdated(tmp_path, [with_words("Two laws.")], files)
+    assert later == {("ada", "2.figure")}
