@@ -335,7 +335,7 @@ def _write_roster(path, known, owners, table, due, changed, excused, lab, is_sec
             # The dates that are there belong to the lab that was collected first.
             rows[student, lab] = {**row, "lab": lab, "due": None, "submitted": None}
         row = rows.get((student, lab), row)
-        # Who has a time zone in one date needs it in both.
+        # A row with a time zone in one date needs it in both.
         zone = next((date.tzinfo for date in (row["due"], row["submitted"]) if date), None)
         row["due"] = row["due"] or (applies and applies.replace(tzinfo=zone))
         own = {*row["excused"].split(), *excused.get(number, ())}
